@@ -20,6 +20,17 @@ pub mod commands;
 mod deadline;
 #[cfg(test)]
 mod model;
+#[cfg(target_os = "linux")]
+#[path = "../coding_agent/plan/mod.rs"]
+#[allow(
+    missing_docs,
+    missing_debug_implementations,
+    clippy::missing_errors_doc,
+    clippy::must_use_candidate,
+    clippy::return_self_not_must_use,
+    reason = "it is a part of a program, which nothing else uses"
+)]
+pub mod plan;
 #[cfg(test)]
 mod review;
 #[cfg(test)]

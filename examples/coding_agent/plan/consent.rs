@@ -1,0 +1,192 @@
+//! The proof that a person has allowed a call, which the dangerous tools take.
+//!
+//! A [`Consent`] is borrowed from a job, whose scope only the answer of a person fills. It makes
+//! [`Confirmed`] of a call that its scope covers:
+//!
+//! ```
+//! use small::{
+//!     commands::run::{Report, Run},
+//!     plan::{consent::Consent, hands::run, job::{Job, job::Executing}},
+//!     workspace::{edits::Workspace, refusal::Refusal},
+//! };
+//!
+//! fn confirmed(folder: &Workspace, job: &Job<Executing>, call: Run) -> Result<Report, Refusal> {
+//!     run(folder, &Consent::of(job)?.confirm(call, 0)?)
+//! }
+//! ```
+//!
+//! Nothing else does. A call without consent does not compile:
+//!
+//! ```compile_fail
+//! use small::{
+//!     commands::run::{Report, Run},
+//!     plan::hands::run,
+//!     workspace::{edits::Workspace, refusal::Refusal},
+//! };
+//!
+//! fn without(folder: &Workspace, call: Run) -> Result<Report, Refusal> {
+//!     run(folder, &call)
+//! }
+//! ```
+//!
+//! ```compile_fail
+//! use small::{commands::run::Run, plan::consent::Confirmed};
+//!
+//! fn forged(call: Run) -> Confirmed<Run> {
+//!     Confirmed { call, is_named: true }
+//! }
+//! ```
+//!
+//! ```compile_fail
+//! use small::plan::{consent::Consent, job::{Job, job::AwaitingConfirmation}};
+//!
+//! fn early(job: &Job<AwaitingConfirmation>) -> Consent<'_> {
+//!     Consent::of(job).unwrap()
+//! }
+//! ```
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    job::{Job, job::Running},
+    model::{Call, Plan},
+};
+use crate::{
+    commands::run::Run,
+    workspace::{
+        place::Place,
+        refusal::{Code, Refusal, Why},
+        set::{Digest, EditSet},
+    },
+};
+
+const NO_CONSENT: Why = (Code::E_POLICY_DENIED, "no person has confirmed the plan");
+const NOT_COVERED: Why = (Code::E_POLICY_DENIED, "the consent does not cover this call");
+
+/// What a person allows, as data.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scope {
+    /// The first call, if it has this digest.
+    Once(Digest),
+    Plan(Bounds),
+}
+
+/// What the calls of a plan, and of its repairs, may do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Bounds {
+    /// The files that may be edited.
+    pub paths: BTreeSet<Place>,
+    /// The commands, with all their arguments.
+    pub argv: BTreeSet<Vec<String>>,
+    /// The longest time of a command, in milliseconds.
+    pub timeout: u64,
+    /// The most calls.
+    pub calls: usize,
+    /// The end of the consent, in milliseconds since the Unix epoch.
+    pub until: i64,
+}
+
+impl Bounds {
+    /// What a plan and its repairs ask for.
+    pub fn of(plan: &Plan, repairs: usize, until: i64) -> Self {
+        let (mut argv, mut timeout) = (BTreeSet::new(), 0);
+        for call in plan.calls() {
+            if let Call::Run(run) = call {
+                timeout = timeout.max(run.timeout);
+                argv.insert(run.argv);
+            }
+        }
+        let paths = plan.steps.iter().flat_map(|step| step.expected_artifacts.clone()).collect();
+        let calls = (plan.calls().count() + 1) * (repairs + 1);
+        Self { paths, argv, timeout, calls, until }
+    }
+}
+
+/// A call that needs consent.
+pub trait Dangerous {
+    /// Bounds name the whole call, and not only a part of it.
+    const IS_NAMED: bool;
+
+    fn digest(&self) -> Result<Digest, Refusal>;
+
+    fn is_within(&self, bounds: &Bounds) -> bool;
+}
+
+impl Dangerous for EditSet {
+    const IS_NAMED: bool = false;
+
+    fn digest(&self) -> Result<Digest, Refusal> {
+        self.digest()
+    }
+
+    fn is_within(&self, bounds: &Bounds) -> bool {
+        self.changes.iter().all(|change| bounds.paths.contains(&change.path))
+    }
+}
+
+impl Dangerous for Run {
+    const IS_NAMED: bool = true;
+
+    fn digest(&self) -> Result<Digest, Refusal> {
+        self.digest()
+    }
+
+    fn is_within(&self, bounds: &Bounds) -> bool {
+        bounds.argv.contains(&self.argv) && self.timeout <= bounds.timeout
+    }
+}
+
+/// What a person has allowed a job.
+#[derive(Debug, Clone, Copy)]
+pub struct Consent<'a> {
+    scope: &'a Scope,
+    /// The number of calls that have ended.
+    acts: usize,
+}
+
+impl<'a> Consent<'a> {
+    pub fn of<S: Running>(job: &'a Job<S>) -> Result<Self, Refusal> {
+        let scope = job.consent().as_ref();
+        let scope = scope.ok_or_else(|| Refusal::new(job.id(), NO_CONSENT))?;
+        Ok(Self { scope, acts: job.work().ended.len() })
+    }
+
+    /// Confirms a call at this time, if the scope covers it.
+    pub fn confirm<T: Dangerous>(&self, call: T, now: i64) -> Result<Confirmed<T>, Refusal> {
+        let digest = call.digest()?;
+        let (is_covered, is_named) = match self.scope {
+            Scope::Once(once) => (*once == digest && self.acts == 0, true),
+            Scope::Plan(bounds) => {
+                let is_in_time = now <= bounds.until && self.acts < bounds.calls;
+                (is_in_time && call.is_within(bounds), T::IS_NAMED)
+            }
+        };
+        if !is_covered {
+            return Err(Refusal::new(digest, NOT_COVERED));
+        }
+        Ok(Confirmed { call, is_named })
+    }
+}
+
+/// A call that a person has allowed.
+#[derive(Debug)]
+pub struct Confirmed<T> {
+    call: T,
+    /// The person has seen exactly this call.
+    is_named: bool,
+}
+
+impl<T: Dangerous> Confirmed<T> {
+    pub fn call(&self) -> &T {
+        &self.call
+    }
+
+    /// Its digest, for a tool that asks whether the person has seen exactly this call.
+    pub fn digest(&self) -> Result<Option<Digest>, Refusal> {
+        if self.is_named { self.call.digest().map(Some) } else { Ok(None) }
+    }
+}

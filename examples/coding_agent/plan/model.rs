@@ -1,0 +1,135 @@
+use schemars::{JsonSchema, Schema, schema_for};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    commands::run::Run,
+    workspace::{
+        place::Place,
+        tools::{Read, Request},
+    },
+};
+
+/// What an agent wants to do, and how that is verified.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Plan {
+    /// The program gives each plan a new one.
+    #[serde(rename = "plan_id")]
+    pub id: String,
+    pub goal: String,
+    pub constraints: Vec<String>,
+    pub steps: Vec<Step>,
+    pub verification: VerificationPolicy,
+    pub risk_level: Risk,
+    /// In milliseconds since the Unix epoch.
+    pub created_at: i64,
+}
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Step {
+    #[serde(rename = "step_id")]
+    pub id: String,
+    pub title: String,
+    /// Why it is done.
+    pub intent: String,
+    /// One after the other.
+    pub tool_calls: Vec<Call>,
+    /// The files that it, or a repair of it, may edit.
+    pub expected_artifacts: Vec<Place>,
+    pub status: Status,
+    pub rollback_hint: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    #[default]
+    Pending,
+    InProgress,
+    Done,
+    Blocked,
+    Skipped,
+}
+
+/// The order is that of the risk.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Risk {
+    #[default]
+    Low,
+    Medium,
+    High,
+}
+
+/// How the result is verified.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct VerificationPolicy {
+    pub mode: Mode,
+    /// One after the other. No shell reads them.
+    pub commands: Vec<Run>,
+    /// A failure has to be repaired.
+    pub required: bool,
+    /// No other command runs after one that failed.
+    pub stop_on_fail: bool,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    #[default]
+    None,
+    Lint,
+    Test,
+    Build,
+    Custom,
+}
+
+/// A call of a tool, as a plan has it.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "tool", rename_all = "snake_case")]
+pub enum Call {
+    Read(Read),
+    /// Edits that are made together.
+    Edit {
+        edits: Vec<Request>,
+    },
+    Run(Run),
+}
+
+impl Plan {
+    /// The schema of what a planner has to answer.
+    pub fn schema() -> Schema {
+        schema_for!(Plan)
+    }
+
+    /// All calls, with those that verify.
+    pub fn calls(&self) -> impl Iterator<Item = Call> {
+        let steps = self.steps.iter().flat_map(|step| step.tool_calls.iter().cloned());
+        steps.chain(self.verification.commands.iter().cloned().map(Call::Run))
+    }
+
+    /// The risk of its calls.
+    pub fn risk(&self) -> Risk {
+        let risk = |call| match call {
+            Call::Read(_) => Risk::Low,
+            Call::Edit { .. } => Risk::Medium,
+            Call::Run(_) => Risk::High,
+        };
+        self.calls().map(risk).max().unwrap_or_default()
+    }
+
+    /// Returns `true` if a person has to confirm it.
+    pub fn is_dangerous(&self) -> bool {
+        self.risk() > Risk::Low
+    }
+
+    /// What a schema cannot say.
+    pub fn has_fault(&self) -> bool {
+        let policy = &self.verification;
+        self.steps.is_empty() || policy.required && policy.commands.is_empty()
+    }
+}

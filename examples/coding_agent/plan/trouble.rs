@@ -1,0 +1,53 @@
+use std::fmt;
+
+use machine::contract::CallError;
+use serde::{Deserialize, Serialize};
+
+use crate::workspace::refusal::{Code, Refusal};
+
+/// What went wrong. People read the code, the next step and the trace; the detail, which can have
+/// the output of a command, stays inside.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trouble {
+    pub code: Code,
+    /// The job, or the occurrence of the call.
+    pub trace: String,
+    pub detail: String,
+}
+
+impl Trouble {
+    pub fn new(code: Code, trace: impl fmt::Display, detail: impl fmt::Display) -> Self {
+        Self { code, trace: trace.to_string(), detail: detail.to_string() }
+    }
+
+    /// Why a call has no receipt.
+    pub fn of(error: &CallError<Refusal>, trace: impl fmt::Display) -> Self {
+        let code = match error {
+            CallError::Refused(refusal) => refusal.code,
+            CallError::Cancelled { .. } => Code::E_POLICY_DENIED,
+            CallError::AlreadyDone { .. } | CallError::Differs { .. } => Code::E_CONFLICT,
+            CallError::Invalid(_) => Code::E_INVALID_ARGS,
+            _ => Code::E_IO,
+        };
+        Self::new(code, trace, error)
+    }
+
+    /// What a person can do.
+    pub fn next_step(&self) -> &'static str {
+        match self.code {
+            Code::E_POLICY_DENIED => "confirm a scope that covers the call, or change the task",
+            Code::E_IO => "check the disk and the permissions, and send the task again",
+            Code::E_TOOL_TIMEOUT => "allow more time, or split the task",
+            Code::E_INVALID_ARGS => "correct the arguments, or ask for another plan",
+            Code::E_CONFLICT => "look at the files that have changed, and ask for another plan",
+            Code::E_BUILD_FAIL => "read the output of the command, and repair what it reports",
+            Code::E_MODEL => "say the task in other words, or use another planner",
+        }
+    }
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{:?}: {} (trace {})", self.code, self.next_step(), self.trace)
+    }
+}

@@ -1,0 +1,227 @@
+use std::fmt;
+
+use machine::contract::Outcome;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    hands::{Act, Deed, Receipt},
+    model::{Call, Plan, Risk, Status, Step},
+    planner::Rung,
+    trouble::Trouble,
+};
+use crate::{
+    commands::run::Ending,
+    workspace::{refusal::Code, set::Digest},
+};
+
+/// What a job knows, and what it has done.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Work {
+    /// The risk of the request, by the policy.
+    pub risk: Risk,
+    /// What was read.
+    pub excerpts: Vec<String>,
+    pub plan: Plan,
+    /// The next call.
+    pub at: Occurrence,
+    /// A set to undo before that.
+    pub undo: Option<usize>,
+    /// The digest of the first call, which a person can confirm alone.
+    pub first: Option<Digest>,
+    /// The first check that failed, while others still run.
+    pub failed: Option<Trouble>,
+    /// The acts that have ended, the oldest first.
+    pub ended: Vec<Entry>,
+}
+
+/// Which call it is. Only a handler raises it, and no visit of a state: so a check after a repair
+/// is another call, and one after a pause is not.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Occurrence {
+    pub plan: String,
+    /// After the last step: the verification.
+    pub step: usize,
+    /// The call of the step.
+    pub call: usize,
+    /// The number of repairs before it.
+    pub attempt: u32,
+}
+
+/// An act that has ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entry {
+    pub at: Occurrence,
+    pub what: String,
+    pub is_ok: bool,
+    /// The number of the set that it made.
+    pub set: Option<usize>,
+    /// The number of the set that it undid.
+    pub undid: Option<usize>,
+}
+
+/// What a person reads at the end.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Summary {
+    /// The acts, without those that failed or were undone.
+    pub what: Vec<String>,
+    /// The intents of the steps.
+    pub why: Vec<String>,
+    /// The checks after the last repair, and whether they passed.
+    pub verified: Vec<(String, bool)>,
+    pub risk: Risk,
+    /// The number of times to undo.
+    pub undo: usize,
+    /// What is in the way, and what a person can do.
+    pub blocked: Option<String>,
+}
+
+/// How a call ended: its text, or what went wrong.
+pub type CallResult = Result<String, Trouble>;
+
+impl Work {
+    /// Begins a plan, with an id that no other has.
+    pub fn begin(&mut self, plan: Plan, id: String, now: i64) {
+        self.at = Occurrence { plan: id.clone(), ..Occurrence::default() };
+        let risk_level = plan.risk().max(plan.risk_level).max(self.risk);
+        self.plan = Plan { id, created_at: now, risk_level, ..plan };
+        self.settle();
+    }
+
+    /// The next call of the plan or of its verification.
+    pub fn next_call(&self) -> Option<Call> {
+        match self.plan.steps.get(self.at.step) {
+            Some(step) => step.tool_calls.get(self.at.call).cloned(),
+            None => self.plan.verification.commands.get(self.at.call).cloned().map(Call::Run),
+        }
+    }
+
+    /// All steps are done.
+    pub fn is_executed(&self) -> bool {
+        self.undo.is_none() && self.at.step >= self.plan.steps.len()
+    }
+
+    /// All checks have run.
+    pub fn is_verified(&self) -> bool {
+        self.is_executed() && self.next_call().is_none()
+    }
+
+    fn is_undone(&self, set: usize) -> bool {
+        self.ended.iter().any(|it| it.undid == Some(set))
+    }
+
+    /// The newest set that this job made and has not undone.
+    pub fn undoable(&self) -> Option<usize> {
+        let mut sets = self.ended.iter().rev().filter_map(|it| it.set);
+        sets.find(|set| !self.is_undone(*set))
+    }
+
+    /// Takes the outcome of an act.
+    pub fn take(&mut self, act: &Act, outcome: Outcome<Act>) -> CallResult {
+        let (mut set, mut undid) = (None, None);
+        let result = match (&act.deed, outcome) {
+            (_, Err(error)) => Err(Trouble::of(&error, &self.at)),
+            (_, Ok(Receipt::Ran(report))) => {
+                let detail = format!("{}{}", report.stdout.end, report.stderr.end);
+                match report.ending {
+                    Ending::Exited(0) => Ok(detail),
+                    Ending::TimedOut => Err(Trouble::new(Code::E_TOOL_TIMEOUT, &self.at, detail)),
+                    _ => Err(Trouble::new(Code::E_BUILD_FAIL, &self.at, detail)),
+                }
+            }
+            (Deed::Undo(number), Ok(Receipt::Edited(_))) => {
+                undid = Some(*number);
+                Ok(String::new())
+            }
+            (_, Ok(Receipt::Edited(report))) => {
+                set = Some(report.number);
+                Ok(String::new())
+            }
+        };
+        let (at, what, is_ok) = (self.at.clone(), act.deed.to_string(), result.is_ok());
+        self.ended.push(Entry { at, what, is_ok, set, undid });
+        if undid.is_some() {
+            self.undo = None;
+        } else if is_ok && !self.is_executed() {
+            self.advance();
+        }
+        result
+    }
+
+    /// Goes on after a check, by the policy of the plan.
+    pub fn take_check(&mut self, result: CallResult) -> CallResult {
+        let policy = &self.plan.verification;
+        self.at.call += 1;
+        let text = match result {
+            Ok(text) => text,
+            Err(trouble) => {
+                if policy.stop_on_fail {
+                    self.at.call = policy.commands.len();
+                }
+                let failed = self.failed.take().unwrap_or(trouble);
+                self.failed = policy.required.then_some(failed);
+                String::new()
+            }
+        };
+        let is_over = self.is_verified();
+        self.failed.take_if(|_| is_over).map_or(Ok(text), Err)
+    }
+
+    /// Puts the steps of a repair after the one that failed, as another attempt. They also do what
+    /// is left of that one.
+    pub fn repair(&mut self, steps: Vec<Step>, rung: Rung) {
+        if let Some(step) = self.plan.steps.get_mut(self.at.step) {
+            step.status = Status::Blocked;
+            self.at.step += 1;
+        }
+        if rung == Rung::Replan {
+            self.plan.steps.truncate(self.at.step);
+        }
+        self.undo = self.undoable().filter(|_| rung == Rung::RollBack);
+        drop(self.plan.steps.splice(self.at.step..self.at.step, steps));
+        self.at.call = 0;
+        self.settle();
+    }
+
+    pub fn advance(&mut self) {
+        self.at.call += 1;
+        self.settle();
+    }
+
+    /// Goes on to a step that has calls left.
+    fn settle(&mut self) {
+        while let Some(step) = self.plan.steps.get_mut(self.at.step) {
+            if self.at.call < step.tool_calls.len() {
+                step.status = Status::InProgress;
+                return;
+            }
+            step.status = Status::Done;
+            self.at.step += 1;
+            self.at.call = 0;
+        }
+    }
+
+    pub fn summary(&self, blocked: Option<&Trouble>) -> Summary {
+        let is_left = |it: &&Entry| {
+            it.is_ok && it.undid.is_none() && !it.set.is_some_and(|set| self.is_undone(set))
+        };
+        let left = self.ended.iter().filter(is_left);
+        let is_check =
+            |it: &&Entry| it.at.step >= self.plan.steps.len() && it.at.attempt == self.at.attempt;
+        let checks = self.ended.iter().filter(is_check);
+        Summary {
+            what: left.clone().map(|it| it.what.clone()).collect(),
+            why: self.plan.steps.iter().map(|step| step.intent.clone()).collect(),
+            verified: checks.map(|it| (it.what.clone(), it.is_ok)).collect(),
+            risk: self.plan.risk_level.max(self.plan.risk()),
+            undo: left.filter(|it| it.set.is_some()).count(),
+            blocked: blocked.map(Trouble::to_string),
+        }
+    }
+}
+
+impl fmt::Display for Occurrence {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { plan, step, call, attempt } = self;
+        write!(formatter, "{plan}/{step}.{call}/{attempt}")
+    }
+}

@@ -1,0 +1,207 @@
+//! Jobs from the message to the summary, with a planner that follows a script.
+
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, Mutex},
+};
+
+use machine::{
+    Id,
+    actor::{Actors, Human},
+    store::Store,
+    worker::Worker,
+};
+use serde_json::Value;
+use small::{
+    commands::run::Run,
+    plan::{
+        agent::Agent,
+        consent::{Bounds, Scope},
+        hands::Hands,
+        job::{
+            Answer, AnyJob, Job, Limits,
+            job::{AwaitingConfirmation, Driver},
+        },
+        model::{Call, Mode, Plan, Risk, Step, VerificationPolicy},
+        planner::{Rung, Script},
+        work::Summary,
+    },
+    workspace::{
+        edits::Workspace,
+        set::Digest,
+        tools::{Patch, Request},
+    },
+};
+
+use crate::{desk::Desk, testing::STUCK};
+
+const CHECK: [&str; 4] = ["grep", "-q", "right", "a"];
+
+fn step(id: &str, diff: &str) -> Step {
+    let patch = Patch { path: "a".parse().unwrap(), diff: diff.to_owned() };
+    Step {
+        id: id.to_owned(),
+        intent: format!("{id} is needed"),
+        tool_calls: vec![Call::Edit { edits: vec![Request::Patch(patch)] }],
+        expected_artifacts: vec!["a".parse().unwrap()],
+        ..Step::default()
+    }
+}
+
+/// The first patch does not pass the check.
+fn script() -> Script {
+    let timeout = u64::try_from(STUCK.as_millis()).unwrap();
+    let check = Run { argv: CHECK.map(str::to_owned).to_vec(), timeout };
+    let verification = VerificationPolicy {
+        mode: Mode::Test,
+        commands: vec![check],
+        required: true,
+        stop_on_fail: true,
+    };
+    let steps = vec![step("patch", "@@\n-old\n+wrong\n")];
+    let plan = Plan { steps, verification, ..Plan::default() };
+    Script { plan, ..Script::default() }
+}
+
+struct Office {
+    desk: Desk,
+    jobs: Store,
+    workspace: Arc<Mutex<Workspace>>,
+    script: Script,
+    ann: Human,
+}
+
+impl Office {
+    fn new(script: Script) -> Self {
+        let desk = Desk::new(&[("a", "old\n")]);
+        let (folder, store) = (desk.folder(), desk.store());
+        let workspace = Workspace::open(&folder, &store, Box::new(|_, _| Ok(()))).unwrap();
+        let (jobs, ann) = (Store::memory(), Human::new("ann").unwrap());
+        Self { desk, jobs, workspace: Arc::new(Mutex::new(workspace)), script, ann }
+    }
+
+    async fn run(&self, job: Id) -> AnyJob {
+        let workspace = Arc::clone(&self.workspace);
+        let hands = Hands { workspace: Arc::clone(&workspace), jobs: self.jobs.clone() };
+        let agent = Agent { planner: self.script.clone(), workspace, rate: |_| Risk::Low };
+        let worker = Worker::new(&self.jobs, Actors::issue("desk").unwrap());
+        worker.handler(Driver(agent)).tool(hands).run_until_idle().await.unwrap();
+        self.jobs.load(job).await.unwrap()
+    }
+
+    async fn begin(&self) -> AnyJob {
+        let mut job = Job::new(Limits::default()).user_message("make it right".into(), &self.ann);
+        self.jobs.create(&mut job).await.unwrap();
+        self.run(job.id()).await
+    }
+
+    async fn asks(&self) -> Job<AwaitingConfirmation> {
+        match self.begin().await {
+            AnyJob::AwaitingConfirmation(job) => job,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    async fn answer(&self, job: Job<AwaitingConfirmation>, answer: Answer) -> Summary {
+        let id = job.id();
+        let mut job = AnyJob::from(job.confirm(answer, &self.ann));
+        self.jobs.commit(&mut job).await.unwrap();
+        summary(self.run(id).await)
+    }
+
+    fn file(&self) -> String {
+        self.desk.file("a").unwrap()
+    }
+}
+
+fn summary(job: AnyJob) -> Summary {
+    match job {
+        AnyJob::Done(job) => job.state().summary.clone(),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn bounds(plan: &Plan) -> Bounds {
+    Bounds::of(plan, 3, i64::MAX)
+}
+
+#[tokio::test]
+async fn a_failing_check_is_rolled_back_and_repaired() {
+    let repairs = vec![(Rung::RollBack, vec![step("repair", "@@\n-old\n+right\n")])];
+    let office = Office::new(Script { repairs, ..script() });
+    let job = office.asks().await;
+    assert_eq!(office.file(), "old\n");
+    let scope = Scope::Plan(bounds(&job.work().plan));
+    let summary = office.answer(job, Answer::Yes(scope)).await;
+    assert_eq!(office.file(), "right\n");
+    let check = format!("run {CHECK:?}");
+    assert_eq!(summary.what, ["edit a", check.as_str()]);
+    assert_eq!(summary.why, ["patch is needed", "repair is needed"]);
+    assert_eq!(summary.verified, [(check, true)]);
+    assert_eq!((summary.risk, summary.undo, summary.blocked), (Risk::High, 1, None));
+    let workspace = office.workspace.lock().unwrap();
+    // Edits, their undo, and the repair; the check ran again after it.
+    assert_eq!(workspace.store.numbers().unwrap(), [3, 2, 1]);
+    assert_eq!(workspace.store.numbers_in("commands").unwrap(), [2, 1]);
+}
+
+#[tokio::test]
+async fn nothing_is_done_without_consent() {
+    let plan = script().plan;
+    let scopes = [
+        Scope::Once(Digest::of(b"another")),
+        Scope::Plan(Bounds { paths: BTreeSet::new(), ..bounds(&plan) }),
+        Scope::Plan(Bounds { until: 0, ..bounds(&plan) }),
+        Scope::Plan(Bounds { calls: 0, ..bounds(&plan) }),
+    ];
+    let mut answers: Vec<Answer> = scopes.into_iter().map(Answer::Yes).collect();
+    answers.push(Answer::No("too risky".to_owned()));
+    for answer in answers {
+        let office = Office::new(script());
+        let job = office.asks().await;
+        let summary = office.answer(job, answer.clone()).await;
+        assert!(summary.blocked.unwrap().starts_with("E_POLICY_DENIED: "), "{answer:?}");
+        assert_eq!((summary.what.len(), office.file().as_str()), (0, "old\n"), "{answer:?}");
+    }
+}
+
+#[tokio::test]
+async fn consent_can_be_for_the_first_call_alone() {
+    let office = Office::new(script());
+    let job = office.asks().await;
+    let first = job.work().first.unwrap();
+    let summary = office.answer(job, Answer::Yes(Scope::Once(first))).await;
+    assert_eq!((summary.what, summary.undo), (vec!["edit a".to_owned()], 1));
+    assert_eq!(office.file(), "wrong\n");
+    assert!(summary.blocked.unwrap().starts_with("E_POLICY_DENIED: "));
+}
+
+#[tokio::test]
+async fn what_is_missing_is_asked() {
+    let office = Office::new(Script { questions: vec!["which file?".to_owned()], ..script() });
+    let AnyJob::Clarifying(job) = office.begin().await else { panic!("a question is open") };
+    assert_eq!(job.state().questions, ["which file?"]);
+    let id = job.id();
+    let mut job = job.clarification_answer("a".to_owned(), &office.ann);
+    office.jobs.commit(&mut job).await.unwrap();
+    let AnyJob::AwaitingConfirmation(job) = office.run(id).await else { panic!("a plan is there") };
+    assert_eq!(job.work().plan.goal, "make it right\na");
+}
+
+#[tokio::test]
+async fn a_plan_without_steps_is_no_plan() {
+    let office = Office::new(Script::default());
+    let summary = summary(office.begin().await);
+    assert!(summary.blocked.unwrap().starts_with("E_MODEL: "));
+    assert_eq!(office.file(), "old\n");
+}
+
+#[test]
+fn a_plan_has_a_schema() {
+    let schema = serde_json::to_value(Plan::schema()).unwrap();
+    assert_eq!(schema["properties"]["plan_id"]["type"], "string");
+    assert_eq!(schema["additionalProperties"], Value::Bool(false));
+    let plan = serde_json::to_string(&script().plan).unwrap();
+    serde_json::from_str::<Plan>(&plan).unwrap();
+    assert!(serde_json::from_str::<Plan>(r#"{"steps": [], "shell": "rm"}"#).is_err());
+}
