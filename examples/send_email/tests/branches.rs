@@ -18,7 +18,7 @@ use crate::{
     desk::{BOB, Desk, parse},
     invite::{AnyInvitation, invite},
     mail::{NotSent, SendMail, Smtp},
-    server::SmtpServer,
+    server::{SmtpServer, Step},
     world::World,
 };
 
@@ -221,6 +221,23 @@ async fn connection_refused() {
     desk.shows(mail, Label::Failed, "SMTP connection refused").await;
     let refusal = json!(NotSent::ConnectionRefused);
     assert_eq!(desk.kit.consequence(mail).await.refusal, Some(refusal));
+}
+
+/// A connection that breaks after the content proves nothing: here the server has the mail.
+#[tokio::test]
+async fn connection_broken_after_the_content() {
+    let folder = TempDir::new().unwrap();
+    let server = SmtpServer::start(folder.path(), |step| match step {
+        Step::Recipient(_) => response::OK,
+        // The thread of the connection ends without an answer, which closes the connection.
+        Step::Stored(_) => panic!("the connection breaks"),
+    });
+    let server = server.unwrap();
+    let address = server.address();
+    let desk = Desk::with(move |worker| worker.tool::<SendMail>(Smtp { address: address.clone() }));
+    let mail = desk.approved(BOB).await;
+    desk.kit.assert_label(mail, Label::InDoubt).await;
+    assert_eq!(server.received(), 1);
 }
 
 /// Without `--smtp`, a server on loopback stores the mail next to the database.
