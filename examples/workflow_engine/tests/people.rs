@@ -39,6 +39,29 @@ async fn a_modified_task_is_planned_again_with_the_instructions() {
     assert!(mails.contains("bob") && !mails.contains("everyone"), "{mails}");
 }
 
+/// A new instruction discards the old plan at once: a person who pauses before there is a new one,
+/// and resumes, does not let the old call pass.
+#[tokio::test(start_paused = true)]
+async fn a_modified_task_has_no_plan_until_it_is_planned_again() {
+    let world = World::new(|brief| match brief.instructions.as_slice() {
+        [] => Ok(Reply::Can(plan(&[TO_ALL]))),
+        _ => Err("the model is down".into()),
+    });
+    let task = world.submit("invite").await;
+    world.work().await;
+    world.say(task, "user_modify", json!({ "instruction": "only bob" })).await;
+    world.work().await;
+    assert!(matches!(world.engine(task).await, AnyWorkflow::Planning(_)));
+    world.say(task, "request_intervention", json!({ "note": "let me see" })).await;
+    world.work().await;
+    let asks = world.engine(task).await;
+    let AnyWorkflow::ManualIntervention(asks) = asks else { panic!("{asks:?}") };
+    assert_eq!(asks.state().proposed_action, "make a plan");
+    world.say(task, "user_resume", json!({})).await;
+    world.work().await;
+    assert_eq!(world.file("mails.txt"), "");
+}
+
 /// A resumed call is not asked again, and anything else is.
 #[tokio::test(start_paused = true)]
 async fn a_person_lets_one_call_pass() {
