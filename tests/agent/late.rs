@@ -1,10 +1,11 @@
 //! Calls that outlast their limit (TN-9): a result that comes late is left for an equal call, also
-//! if it comes before those of other calls of its set.
+//! if it comes before those of other calls of its set; and a turn that is still queued is stopped
+//! with the turn that has delegated it.
 
 use machine::{
     agent::{
         ActiveTurn, AfterExecution, Agent, AgentCall, AgentId, Agents, BoxId, CallTarget, CardKind,
-        Deliverable, Driver, ModelAnswer, Work,
+        Deliverable, Driver, ModelAnswer, NewTurn, Resource, StopReason, TurnEnd, TurnStatus, Work,
     },
     contract::{Registry, ToolCall, ToolSpec},
     worker::{Failure, Task},
@@ -14,7 +15,8 @@ use tokio::sync::Semaphore;
 
 use super::{
     queue::{staff, story},
-    support::{agent, id, new_turn},
+    sets::{Caller, waiting},
+    support::{agent, child, id, new_turn},
 };
 use crate::worker::prelude::{
     Applied, Arc, Count, Delivery, Duration, Hand, Store, Worker, timed, until, worker,
@@ -115,5 +117,46 @@ fn a_late_result_is_that_of_an_equal_call() {
         let expected =
             ["dispatch", "claim", "call", "report", "report", "call", "report", "deliver"];
         assert_eq!(moves, expected);
+    });
+}
+
+/// The helper is busy with turn 9, so the delegated turn is queued until the end.
+#[test]
+fn a_queued_turn_that_was_reported_overdue_is_stopped_with_its_parent() {
+    timed(async |store: Store, hand: Hand| {
+        let agents = staff(&store).await;
+        agents.enqueue(new_turn("helper", 9, 9)).await.unwrap();
+        let mut new = new_turn("planner", 1, 1);
+        new.task.terms.limits.time_ms = Some(LIMIT.as_millis().try_into().unwrap());
+        agents.enqueue(new).await.unwrap();
+        let call = |name: &str, target, within| {
+            let (tool, call_id) = (name.to_owned(), format!("call_{name}"));
+            AgentCall { tool, call_id, target, within, after: AfterExecution::Suspend }
+        };
+        let NewTurn { agent: helper, task, .. } = new_turn("helper", 2, 2);
+        let delegated = CallTarget::Agent { agent: helper, task };
+        let made = vec![
+            call("delegate", delegated, Some(LIMIT / 2)),
+            call("ask", CallTarget::Outside, None),
+        ];
+        let running = worker(&store).handler(Driver(Caller(made))).grace(Duration::ZERO).start();
+        until("the turn waits", async || waiting(&agents).await == Some(2)).await;
+        let queued = async || agents.turn(child()).await.unwrap().unwrap();
+        for (number, left) in [(3, Some(1)), (4, None)] {
+            assert_eq!(queued().await.stop, None, "before turn {number}");
+            hand.pass(LIMIT / 2);
+            // The worker looks at the time when something is written.
+            agents.enqueue(new_turn("helper", number, number)).await.unwrap();
+            until("the time has passed", async || waiting(&agents).await == left).await;
+        }
+        running.stop().await.unwrap();
+
+        let queued = queued().await;
+        assert_eq!((queued.status, queued.stop), (TurnStatus::Queued, Some(StopReason::Parent)));
+        let (moves, events) = story(&store, "planner").await;
+        assert_eq!(moves, ["dispatch", "claim", "call", "report", "limit", "deliver"]);
+        assert_eq!(events[0].end, TurnEnd::Stopped(StopReason::Limit(Resource::Time)));
+        let overdue = json!({ "error": { "overdue": { "turn": child() } } });
+        assert!(results(&agents).await.contains(&(1, 0, overdue)));
     });
 }

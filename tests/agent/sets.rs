@@ -130,7 +130,7 @@ pub(super) fn calls<const N: usize>(names: [&str; N]) -> Vec<AgentCall> {
 }
 
 /// The number of calls that the planner waits for; `None` if it has no turn.
-async fn waiting(agents: &Agents) -> Option<usize> {
+pub(super) async fn waiting(agents: &Agents) -> Option<usize> {
     let head = agents.head(&agent("planner")).await.unwrap();
     head.active.map(|active| active.waiting.len())
 }
