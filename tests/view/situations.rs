@@ -133,7 +133,7 @@ pub(crate) fn shows(execution: &AnyExecution, line: &str, marks: &str) {
     // A gate is not in a prompt, which says at its end what cannot be undone.
     let has_effect = view.has_side_effects;
     let prompt = Prompt::new(&[view]).to_string();
-    let lines: &[&str] = if line.contains("] approve ") { &[] } else { &[line] };
+    let lines: &[&str] = if line.contains("] approval of ") { &[] } else { &[line] };
     assert_eq!(prompt_lines(&prompt), lines);
     let ends = prompt.ends_with("have taken effect and cannot be undone.");
     assert_eq!(ends, has_effect, "{prompt}");

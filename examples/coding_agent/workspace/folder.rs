@@ -3,6 +3,8 @@ use std::{
     io::Read,
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
+    thread,
+    time::Duration,
 };
 
 use rustix::{
@@ -120,12 +122,17 @@ impl Folder {
     }
 }
 
-/// Locks what an agent works on; the lock ends with its process.
+/// Locks what an agent works on; the lock ends with its process. A child process shares it until it
+/// begins its program, so this tries for a second.
 pub fn lock(file: &File, path: &Path) -> Result<(), Refusal> {
-    file.try_lock().map_err(|error| match error {
-        TryLockError::WouldBlock => Refusal::new(path.display(), refusal::BUSY),
-        TryLockError::Error(error) => Refusal::system(path.display(), error),
-    })
+    for _ in 0..100 {
+        match file.try_lock() {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::WouldBlock) => thread::sleep(Duration::from_millis(10)),
+            Err(TryLockError::Error(error)) => return Err(Refusal::system(path.display(), error)),
+        }
+    }
+    Err(Refusal::new(path.display(), refusal::BUSY))
 }
 
 /// Tells what is at a path in a folder.

@@ -233,13 +233,18 @@ impl<'a> Resolver<'_, 'a> {
     fn resolve(&mut self, group: Option<&'a Ident>) -> Option<()> {
         let (from, transition) = (self.from, self.transition);
         let (name, state) = (&transition.trigger, self.graph.states[from].written);
-        if state.terminal {
-            self.errors.on(name, message::exit_from_terminal(&state.name, name));
-        }
         if is_reserved(self.graph.declaration, name) {
             self.errors.on(name, message::reserved(name));
         }
-        let (brought, leads) = payload::resolve(self.graph, from, transition, self.errors)?;
+        // A transition that has to go needs no other repair.
+        let mut unreported = Errors::default();
+        let errors = if state.terminal {
+            self.errors.on(name, message::exit_from_terminal(&state.name, name));
+            &mut unreported
+        } else {
+            &mut *self.errors
+        };
+        let (brought, leads) = payload::resolve(self.graph, from, transition, errors)?;
         let trigger = self.trigger(brought)?;
         let by = self.actors()?;
         let mut actors = by.iter().enumerate();

@@ -111,6 +111,10 @@ pub(super) async fn message(shop: &TestEnvironment, order: Id, trigger: &str) ->
 
 pub(super) async fn is_clean(shop: &TestEnvironment) {
     assert_eq!(shop.failures(), Vec::<String>::new());
+    is_intact(shop).await;
+}
+
+pub(super) async fn is_intact(shop: &TestEnvironment) {
     let report = shop.store().verify_all(|_| {}).await.unwrap();
     assert!(report.is_clean(), "{report:?}");
 }

@@ -19,7 +19,7 @@ use machine::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::orders::is_clean;
+use super::orders::is_intact;
 use job::{Event, Status};
 
 const DEADLINE: Duration = Duration::from_secs(10);
@@ -237,7 +237,10 @@ async fn left(pays: bool, moment: Moment, way: Way, detach: bool) -> End {
     world.has_tool.store(true, Ordering::SeqCst);
     shop.run_until_idle().await;
 
-    is_clean(&shop).await;
+    // Some moments have no worker with the tool.
+    let is_of_tool = |failure: &String| failure.contains("no live worker has the tool");
+    assert!(shop.failures().iter().all(is_of_tool), "{:?}", shop.failures());
+    is_intact(&shop).await;
     let job: AnyJob = shop.load(id).await;
     let call = shop.store().children(id).await.unwrap().remove(0);
     let calls = world.calls.load(Ordering::SeqCst);

@@ -24,7 +24,7 @@ enum Order {
     Shipped { limit: Duration },
 
     #[terminal]
-    // M0201 and M0108: both are reported.
+    // M0201: the transition has to go, so its missing `limit` is not reported.
     #[on(leaves_without_a_limit => Packed)]
     Cancelled,
 }
