@@ -10,7 +10,7 @@ mod cli;
 use std::process::ExitCode;
 
 #[cfg(target_os = "linux")]
-use small::{commands, workspace};
+use coding_agent::{commands, workspace};
 
 #[cfg(target_os = "linux")]
 fn main() -> ExitCode {

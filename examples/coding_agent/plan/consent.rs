@@ -4,7 +4,7 @@
 //! [`Confirmed`] of a call that its scope covers:
 //!
 //! ```
-//! use small::{
+//! use coding_agent::{
 //!     commands::run::{Report, Run},
 //!     plan::{consent::Consent, hands::run, job::{Job, job::Executing}},
 //!     workspace::{edits::Workspace, refusal::Refusal},
@@ -18,7 +18,7 @@
 //! Nothing else does. A call without consent does not compile:
 //!
 //! ```compile_fail
-//! use small::{
+//! use coding_agent::{
 //!     commands::run::{Report, Run},
 //!     plan::hands::run,
 //!     workspace::{edits::Workspace, refusal::Refusal},
@@ -30,7 +30,7 @@
 //! ```
 //!
 //! ```compile_fail
-//! use small::{commands::run::Run, plan::consent::Confirmed};
+//! use coding_agent::{commands::run::Run, plan::consent::Confirmed};
 //!
 //! fn forged(call: Run) -> Confirmed<Run> {
 //!     Confirmed { call, is_named: true }
@@ -38,7 +38,7 @@
 //! ```
 //!
 //! ```compile_fail
-//! use small::plan::{consent::Consent, job::{Job, job::AwaitingConfirmation}};
+//! use coding_agent::plan::{consent::Consent, job::{Job, job::AwaitingConfirmation}};
 //!
 //! fn early(job: &Job<AwaitingConfirmation>) -> Consent<'_> {
 //!     Consent::of(job).unwrap()

@@ -5,14 +5,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use machine::{
-    Id,
-    actor::{Actors, Human},
-    store::Store,
-    worker::Worker,
-};
-use serde_json::Value;
-use small::{
+use coding_agent::{
     commands::run::Run,
     plan::{
         agent::Agent,
@@ -32,6 +25,13 @@ use small::{
         tools::{Patch, Request},
     },
 };
+use machine::{
+    Id,
+    actor::{Actors, Human},
+    store::Store,
+    worker::Worker,
+};
+use serde_json::Value;
 
 use crate::{desk::Desk, testing::STUCK};
 
