@@ -4,9 +4,10 @@
     python3 machine/benches/instructions.py
 
 First, checks whether a typed transition compiles to the same machine code as a handwritten
-typestate. Compiles both for release and prints
+typestate, and a machine with shared fields to the same as one whose states declare these fields.
+Compiles them for release and prints
 
-    instructions NAME OURS HAND same|different
+    instructions NAME OURS BASE same|different
 
 If the optimizer merges two equal functions, that counts as the same.
 
@@ -34,6 +35,22 @@ pub enum Job {
     #[terminal] Completed { result: u64 },
 }
 
+#[machine::machine(fields(work: u64, tries: u64, in = Active | Kept | Done))]
+pub enum Shared {
+    #[initial] #[on(start(work, tries = 0) => Active)] Empty,
+    #[on(suspend => Kept)] #[on(finish => Done)] Active,
+    #[on(resume(tries = tries + 1) => Active)] Kept,
+    #[terminal] Done,
+}
+
+#[machine::machine]
+pub enum Declared {
+    #[initial] #[on(start(work, tries = 0) => Active)] Empty,
+    #[on(suspend => Kept)] #[on(finish => Done)] Active { work: u64, tries: u64 },
+    #[on(resume(tries = tries + 1) => Active)] Kept { work: u64, tries: u64 },
+    #[terminal] Done { work: u64, tries: u64 },
+}
+
 pub mod hand {
     pub struct Pending;
     pub struct Running { pub work: u64 }
@@ -54,6 +71,10 @@ pub mod hand {
 #[unsafe(no_mangle)] pub fn hand_succeed(job: hand::Job<hand::Running>) -> hand::Job<hand::Completed> { job.succeed() }
 #[unsafe(no_mangle)] pub fn ours_whole(work: u64) -> u64 { Job::new().start(work).suspend().resume().succeed().state().result }
 #[unsafe(no_mangle)] pub fn hand_whole(work: u64) -> u64 { hand::Job(hand::Pending).start(work).suspend().resume().succeed().0.result }
+#[unsafe(no_mangle)] pub fn shared_resume(job: Shared<shared::Kept>) -> Shared<shared::Active> { job.resume() }
+#[unsafe(no_mangle)] pub fn declared_resume(job: Declared<declared::Kept>) -> Declared<declared::Active> { job.resume() }
+#[unsafe(no_mangle)] pub fn shared_life(work: u64) -> u64 { Shared::new().start(work).suspend().resume().finish().state().work }
+#[unsafe(no_mangle)] pub fn declared_life(work: u64) -> u64 { Declared::new().start(work).suspend().resume().finish().state().work }
 """
 
 
@@ -87,10 +108,12 @@ def compare_code():
         subprocess.run(build, cwd=path, check=True)
         assembly = next((path / "target/release/deps").glob("compared-*.s")).read_text()
     bodies = functions(assembly)
-    for name in ("suspend", "succeed", "whole"):
-        ours, hand = bodies[f"ours_{name}"], bodies[f"hand_{name}"]
-        same = "same" if ours == hand else "different"
-        print(f"instructions {name} {len(ours)} {len(hand)} {same}")
+    pairs = [("ours", "hand", name) for name in ("suspend", "succeed", "whole")]
+    pairs += [("shared", "declared", name) for name in ("resume", "life")]
+    for ours, base, name in pairs:
+        first, second = bodies[f"{ours}_{name}"], bodies[f"{base}_{name}"]
+        same = "same" if first == second else "different"
+        print(f"instructions {ours}_{name} {len(first)} {len(second)} {same}")
 
 
 def binary(*arguments):

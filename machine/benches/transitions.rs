@@ -1,5 +1,4 @@
-//! The cost of a transition, compared to handwritten code that does the same (DESIGN 8); and of one
-//! that carries shared fields, compared to fields that each state declares.
+//! The cost of a transition, compared to handwritten code that does the same (DESIGN 8).
 //!
 //! `cargo bench --package machine --bench transitions`
 
@@ -130,44 +129,6 @@ mod by_hand {
     }
 }
 
-/// A machine whose states share their fields.
-mod shared {
-    use super::machine;
-
-    #[machine(fields(work: u64, tries: u64, in = Running | Waiting | Done))]
-    pub enum Job {
-        #[initial]
-        #[on(start(work, tries = 0) => Running)]
-        Pending,
-        #[on(suspend => Waiting)]
-        #[on(finish => Done)]
-        Running,
-        #[on(resume(tries = tries + 1) => Running)]
-        Waiting,
-        #[terminal]
-        Done,
-    }
-}
-
-/// The same, with fields that each state declares.
-mod declared {
-    use super::machine;
-
-    #[machine]
-    pub enum Job {
-        #[initial]
-        #[on(start(work, tries = 0) => Running)]
-        Pending,
-        #[on(suspend => Waiting)]
-        #[on(finish => Done)]
-        Running { work: u64, tries: u64 },
-        #[on(resume(tries = tries + 1) => Running)]
-        Waiting { work: u64, tries: u64 },
-        #[terminal]
-        Done { work: u64, tries: u64 },
-    }
-}
-
 const TIMES: u64 = 2_000_000;
 
 fn main() {
@@ -227,24 +188,6 @@ fn main() {
                     };
                 }
                 black_box(&job);
-            }
-        },
-    );
-    ratio(
-        "shared_fields_vs_declared_fields",
-        15,
-        || {
-            for number in 0..TIMES {
-                let running = shared::Job::new().start(black_box(number));
-                let done = running.suspend().resume().finish();
-                black_box((done.state().work, done.state().tries));
-            }
-        },
-        || {
-            for number in 0..TIMES {
-                let running = declared::Job::new().start(black_box(number));
-                let done = running.suspend().resume().finish();
-                black_box((done.state().work, done.state().tries));
             }
         },
     );
