@@ -173,6 +173,19 @@ an end that waits for a call which another move has left behind
 a move that waits for the call of its state
 /edges/4/detach = false
 
+no way back to a call that may have been left behind
+/edges/4/detach = false
+/edges/1/to = 3
+/edges/2/to = 3
+> state `open` no longer leads back to `held`: the end waits for ever for a call that was left behind: keep a way back, or write `detach` on the end, until none is left
+
+no way back, but each end detaches
+/edges/4/detach = false
+/edges/1/to = 3
+/edges/1/detach = true
+/edges/2/to = 3
+/edges/2/detach = true
+
 a state that is terminal now is reported once
 /states/2/terminal = true
 /states/2/invocation = null

@@ -74,6 +74,10 @@ impl Changes {
             let text = format!("only new deadlines leave state `{name}`");
             self.strand(text, Some(strands.to_string()));
         }
+        for (here, caller) in pair.without_return() {
+            let text = format!("state `{here}` no longer leads back to `{caller}`");
+            self.strand(text, Some(NO_RETURN.to_string()));
+        }
     }
 
     fn deadline(&mut self, pair: &Pair<'_>, old: &Edge, new: &Edge, text: &str) {
@@ -183,6 +187,9 @@ impl Changes {
 
 const WAITS_FOR_EVER: &str =
     "it waits for ever for a call that was left behind: keep `detach` until none is left";
+
+const NO_RETURN: &str = "the end waits for ever for a call that was left behind: keep a way back, or write `detach` on \
+                         the end, until none is left";
 
 const LOST_DEADLINE: &str =
     "a running deadline fails, and is set aside: keep it as it was until none is left";

@@ -28,6 +28,21 @@ fn leaving(definition: &Definition) -> Leaving<'_> {
     leaving
 }
 
+/// The states that a machine in this one reaches, the nearest first, beginning with this one.
+fn reached(leaving: &Leaving<'_>, from: usize) -> Vec<usize> {
+    let (mut reached, mut next) = (vec![from], 0);
+    while let Some(state) = reached.get(next) {
+        let ends: Vec<_> = leaving[*state].iter().map(|(_, edge)| edge.to).collect();
+        for end in ends {
+            if !reached.contains(&end) {
+                reached.push(end);
+            }
+        }
+        next += 1;
+    }
+    reached
+}
+
 impl<'a> Pair<'a> {
     pub(super) fn new(
         older: &'a Definition,
@@ -87,32 +102,56 @@ impl<'a> Pair<'a> {
     /// The edge with which a state takes a message, or one that it leads to.
     fn taker(&self, from: usize, trigger: &str, kind: Option<&Text>) -> Option<&'a Edge> {
         let kind = kind.map(|kind| self.newer.current_kind(kind));
-        let (mut seen, mut open) = (BTreeSet::from([from]), vec![from]);
-        while let Some(state) = open.pop() {
-            for (_, edge) in &self.leaving[state] {
-                let is_for = kind.map_or(edge.actors.is_empty(), |kind| edge.is_for_kind(kind));
-                if is_for && edge.is_called(trigger) {
-                    return Some(*edge);
-                }
-                if seen.insert(edge.to) {
-                    open.push(edge.to);
-                }
-            }
-        }
-        None
+        let states = reached(&self.leaving, from).into_iter();
+        let mut edges = states.flat_map(|state| &self.leaving[state]).map(|(_, edge)| *edge);
+        edges.find(|edge| {
+            let is_for = kind.map_or(edge.actors.is_empty(), |kind| edge.is_for_kind(kind));
+            is_for && edge.is_called(trigger)
+        })
     }
 
     /// Returns `true` if an edge that detached, and does not any more, ends a machine which may
     /// have left an irreversible call behind.
     pub(super) fn waits_for_ever(&self, new: &Edge) -> bool {
-        let Self { older, newer, .. } = self;
-        let leaves_behind = |edge: &Edge| {
-            let invocation = &older.states[edge.from].invocation;
-            edge.detach
-                && !older.states[edge.to].terminal
-                && invocation.as_ref().is_some_and(|it| it.irreversible)
-        };
-        !new.detach && newer.states[new.to].terminal && older.edges.iter().any(leaves_behind)
+        self.waits(new) && self.leaving_behind().next().is_some()
+    }
+
+    /// The older edges after which a machine may have an irreversible call that it left behind.
+    fn leaving_behind(&self) -> impl Iterator<Item = &'a Edge> {
+        let states = &self.older.states;
+        self.older.edges.iter().filter(|edge| {
+            let invocation = states[edge.from].invocation.as_ref();
+            let is_irreversible = invocation.is_some_and(|it| it.irreversible);
+            edge.detach && is_irreversible && !states[edge.to].terminal
+        })
+    }
+
+    /// Returns `true` if a newer edge ends a machine and waits for what it has left behind.
+    fn waits(&self, new: &Edge) -> bool {
+        !new.detach && self.newer.states[new.to].terminal
+    }
+
+    /// The newer states from which a machine, which may have left an irreversible call behind, does
+    /// not return any more to the state that takes its outcome, and reaches an end that waits for
+    /// it; each with that state.
+    pub(super) fn without_return(&self) -> BTreeSet<(&'a Text, &'a Text)> {
+        let (before, name) = (leaving(self.older), |state: usize| &self.newer.states[state].name);
+        let mut found = BTreeSet::new();
+        for edge in self.leaving_behind() {
+            let Some(caller) = self.successors[edge.from] else { continue };
+            for state in reached(&before, edge.to) {
+                let Some(here) = self.successors[state] else { continue };
+                let now = reached(&self.leaving, here);
+                let mut ways = now.iter().flat_map(|state| &self.leaving[*state]);
+                if reached(&before, state).contains(&edge.from)
+                    && !now.contains(&caller)
+                    && ways.any(|(_, new)| self.waits(new))
+                {
+                    found.insert((name(here), name(caller)));
+                }
+            }
+        }
+        found
     }
 
     /// The states that a machine left otherwise, and that now only deadlines leave which it has
