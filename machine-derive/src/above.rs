@@ -6,7 +6,6 @@
 
 use std::fs;
 
-/// Looks for a derive above the attribute that is expanded.
 pub(crate) fn has_derive() -> bool {
     // Without a compiler, as in the tests of this crate, there is no text.
     if !proc_macro::is_available() {

@@ -14,7 +14,6 @@ use crate::{
     text::bare,
 };
 
-/// The attribute on the typed machine.
 pub(crate) fn attribute(graph: &Graph<'_>) -> TokenStream {
     let initial = graph.initial;
     let states = graph.states.iter().map(|state| {

@@ -27,7 +27,6 @@ impl Errors {
         read.map_err(|problem| self.at(problem.span(), message(&problem))).ok()
     }
 
-    /// Reports each option that is given again.
     pub(crate) fn repeated(&mut self, options: &[Ident]) {
         for option in options {
             self.on(option, message::repeated_option(option));

@@ -24,7 +24,6 @@ pub(crate) fn body_one_level_down(item: TokenStream) -> TokenStream {
     out
 }
 
-/// `[derive(..)]`
 fn is_derive(group: &Group) -> bool {
     let first = group.stream().into_iter().next();
     group.delimiter() == Delimiter::Bracket

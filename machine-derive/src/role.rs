@@ -1,4 +1,3 @@
-/// The outcomes that a trigger takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     /// The receipt of a call, or the outcomes of all calls of a set.
@@ -10,7 +9,6 @@ pub(crate) enum Role {
 }
 
 impl Role {
-    /// The option that names its trigger.
     pub(crate) fn key(self) -> &'static str {
         match self {
             Self::Done => "done",
@@ -19,7 +17,6 @@ impl Role {
         }
     }
 
-    /// The number of items that its trigger takes.
     pub(crate) fn items(self) -> usize {
         match self {
             Self::Done | Self::Failed => 1,
@@ -27,7 +24,6 @@ impl Role {
         }
     }
 
-    /// The role of which this is the option.
     pub(crate) fn of(key: &str) -> Option<Self> {
         [Self::Done, Self::Failed, Self::Each].into_iter().find(|role| role.key() == key)
     }

@@ -6,13 +6,11 @@
 use heck::ToPascalCase;
 use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 
-/// The name without `r#`.
 pub(crate) fn bare(name: &Ident) -> String {
     let name = name.to_string();
     name.strip_prefix("r#").map(str::to_owned).unwrap_or(name)
 }
 
-/// The name as one of a type or a variant.
 pub(crate) fn pascal(name: &Ident) -> String {
     bare(name).to_pascal_case()
 }

@@ -66,7 +66,6 @@ pub(crate) fn replace(
     replaced.collect()
 }
 
-/// True if some token fits.
 pub(crate) fn any(tokens: TokenStream, fits: impl Fn(Spot<'_>) -> bool) -> bool {
     let mut any = false;
     walk(tokens, &mut |spot| any |= fits(spot));
@@ -86,12 +85,10 @@ impl<'t> Spot<'t> {
         }
     }
 
-    /// True if the token at this distance is this sign.
     pub(crate) fn is(self, distance: isize, sign: char) -> bool {
         matches!(self.at(distance), Some(TokenTree::Punct(punct)) if punct.as_char() == sign)
     }
 
-    /// True if parentheses follow.
     pub(crate) fn is_called(self) -> bool {
         matches!(self.at(1), Some(TokenTree::Group(group))
             if group.delimiter() == Delimiter::Parenthesis)

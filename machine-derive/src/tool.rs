@@ -31,7 +31,6 @@ const EFFECTS: usize = 3;
 /// The options of `#[tool(..)]`, as far as they are written.
 #[derive(Default)]
 struct Options {
-    /// Service and method.
     name: Option<(LitStr, LitStr)>,
     effect: Option<Ident>,
     receipt: Option<Type>,
@@ -40,7 +39,6 @@ struct Options {
     settling_time: Option<Expr>,
     about: Option<LitStr>,
     question: Option<LitStr>,
-    /// Names of fields.
     identity: Option<Vec<Ident>>,
     added: Option<ExprArray>,
     root: Option<Path>,
@@ -147,7 +145,6 @@ impl Options {
     }
 }
 
-/// A field, or a list of fields.
 fn fields(input: ParseStream<'_>) -> syn::Result<Vec<Ident>> {
     if !input.peek(Bracket) {
         return Ok(vec![input.parse()?]);

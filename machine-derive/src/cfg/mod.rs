@@ -17,7 +17,6 @@ use syn::{
 
 use crate::{emit, errors::Errors, parse::Options, pipeline, tokens::any};
 
-/// Looks for `#[cfg(..)]` and `#[cfg_attr(..)]` in the declaration.
 pub(crate) fn is_in(tokens: TokenStream) -> bool {
     any(tokens, |spot| {
         let is_cfg = spot.ident().is_some_and(|name| name == "cfg" || name == "cfg_attr");
@@ -56,7 +55,6 @@ pub(crate) fn ask_the_compiler(options: &TokenStream, mut item: ItemEnum) -> Tok
     }
 }
 
-/// All attributes of the states and their fields.
 fn attributes(
     variants: &mut Punctuated<Variant, syn::Token![,]>,
 ) -> impl Iterator<Item = &mut Attribute> {

@@ -37,7 +37,6 @@ pub(super) fn take(options: TokenStream) -> (TokenStream, Vec<Variant>) {
     (options, variants)
 }
 
-/// Puts what is left back into the options.
 pub(super) fn put_back(
     options: TokenStream,
     variants: &Punctuated<Variant, Token![,]>,
@@ -56,7 +55,6 @@ pub(super) fn put_back(
     })
 }
 
-/// True for the name of a variant of an option.
 pub(super) fn is_ours(name: &Ident) -> bool {
     name.to_string().starts_with(NAME)
 }

@@ -14,7 +14,6 @@ use crate::{
     text::bare,
 };
 
-/// Reports every broken rule.
 pub(super) fn all(graph: &Graph<'_>, errors: &mut Errors) {
     for state in &graph.states {
         let Some(invoke) = &state.written.invoke else { continue };

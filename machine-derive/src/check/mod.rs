@@ -17,7 +17,6 @@ use crate::{
     tokens::{Spot, any},
 };
 
-/// Reports every broken rule.
 pub(crate) fn all(graph: &Graph<'_>, errors: &mut Errors) {
     data_have_their_feature(graph, errors);
     durable_is_serializable(graph, errors);

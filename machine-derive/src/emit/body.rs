@@ -54,7 +54,6 @@ pub(super) fn lints(step: &Move<'_>) -> Option<TokenStream> {
     step.is_choice().then(|| hygienic!(#[deny(unreachable_patterns)]))
 }
 
-/// True if a target or a condition uses the source.
 pub(super) fn uses_source(step: &Move<'_>) -> bool {
     let mut fields = step.leads.iter().flat_map(|target| &target.fields);
     step.is_choice() || fields.any(|(_, source)| !matches!(source, Source::Brought(_)))
@@ -76,7 +75,6 @@ pub(super) fn convert(same: &Same<'_>) -> TokenStream {
     hygienic_at!(*span => <#found as same::#name<#expected>>::same)
 }
 
-/// The names that are available in the user's expressions.
 struct Scope<'a> {
     step: &'a Move<'a>,
     from: &'a State<'a>,
@@ -144,7 +142,6 @@ impl<'a> Scope<'a> {
         self.from.written.field(name).is_some() || self.items.contains(&name)
     }
 
-    /// A field of the source that is carried over.
     fn carried(&self, field: &Ident) -> TokenStream {
         match self.use_of("source") {
             Some(source) if !self.taken.contains(&field) => hygienic!(#source.#field),

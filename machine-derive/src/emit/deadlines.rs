@@ -27,7 +27,6 @@ pub(super) fn emit(names: &Names<'_>) -> TokenStream {
     quote!(#(#functions)* #(#of_states)* #erased)
 }
 
-/// The function that evaluates the user's `after` or `at`.
 fn function(names: &Names<'_>, step: &Move<'_>) -> Option<TokenStream> {
     let after = step.written.after.as_ref()?;
     let state = names.source(step);
@@ -52,7 +51,6 @@ fn function(names: &Names<'_>, step: &Move<'_>) -> Option<TokenStream> {
     })
 }
 
-/// The deadlines of a typed machine.
 fn of_state(
     names: &Names<'_>,
     (index, state): (usize, &State<'_>),
@@ -82,7 +80,6 @@ fn of_state(
     }
 }
 
-/// The deadlines of the erased machine, and firing one.
 fn erased_machine(names: &Names<'_>) -> TokenStream {
     let any_type = names.any_type();
     let (generics, predicates) = names.for_all();

@@ -169,7 +169,6 @@ fn edges(graph: &Graph<'_>, step: &Move<'_>) -> Vec<TokenStream> {
     edges.collect()
 }
 
-/// `key: const { &[..] },` if there are rows.
 fn rows(key: &str, rows: impl Iterator<Item = TokenStream>) -> Option<TokenStream> {
     let mut rows = rows.peekable();
     rows.peek()?;
@@ -177,7 +176,6 @@ fn rows(key: &str, rows: impl Iterator<Item = TokenStream>) -> Option<TokenStrea
     Some(quote!(#key: const { &[#(#rows),*] },))
 }
 
-/// `key: Some(..),`
 fn some(key: &str, value: impl ToTokens) -> TokenStream {
     let key = format_ident!("{}", key);
     quote!(#key: ::core::option::Option::Some(#value),)
@@ -240,7 +238,6 @@ fn row(
     quote!(__row::field_for(#name, #ty, #optional, #was, #audience))
 }
 
-/// The doc comment as text.
 pub(super) fn doc_text(docs: &[Attribute]) -> String {
     let lines: Vec<String> = docs
         .iter()

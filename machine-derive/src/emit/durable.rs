@@ -80,7 +80,6 @@ fn states(names: &Names<'_>) -> TokenStream {
     }
 }
 
-/// The result of writing data as text.
 fn written(text: &TokenStream) -> TokenStream {
     quote!(::core::result::Result<#text, __machine::__private::Unwritten>)
 }
@@ -148,7 +147,6 @@ fn methods(names: &Names<'_>) -> Vec<(TokenStream, TokenStream, TokenStream)> {
     methods
 }
 
-/// `Durable` for the typed and the erased machine.
 fn durable(names: &Names<'_>) -> TokenStream {
     let Names { typed, any, context, state, .. } = names;
     let all = names.graph.names();
@@ -283,7 +281,6 @@ fn never_read(names: &Names<'_>) -> TokenStream {
     quote!(#(#[doc(hidden)] #all)*)
 }
 
-/// The value of `text`, if the type can be read.
 fn read_text(ty: &TokenStream) -> TokenStream {
     quote!(__machine::__private::Reader::<#ty>(::core::marker::PhantomData).read(text))
 }

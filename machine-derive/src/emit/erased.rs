@@ -61,7 +61,6 @@ fn item(names: &Names<'_>) -> TokenStream {
     }
 }
 
-/// The moves, and the queries about them.
 fn moves(names: &Names<'_>) -> TokenStream {
     let arms = names.graph.moves.iter().map(|step| arm(names, step));
     let guards: Vec<_> =
@@ -162,7 +161,6 @@ fn moves(names: &Names<'_>) -> TokenStream {
     }
 }
 
-/// Conversions between the typed and the erased machine.
 fn conversions(names: &Names<'_>) -> TokenStream {
     let any = names.any_type();
     let conversion = |typed: TokenStream, (generics, predicates), widen, narrow| {
@@ -202,7 +200,6 @@ fn conversions(names: &Names<'_>) -> TokenStream {
     quote!(#(#all)*)
 }
 
-/// Narrows `any` to this state.
 pub(super) fn narrow(names: &Names<'_>, state: &State<'_>) -> TokenStream {
     let (any, name) = (&names.any, state.name());
     quote! {
@@ -218,7 +215,6 @@ fn actor(names: &Names<'_>) -> Option<TokenStream> {
     names.asks_who().then(|| hygienic!(by: &impl __machine::actor::Actor,))
 }
 
-/// The argument for [`actor`].
 fn actor_passed(names: &Names<'_>) -> Option<TokenStream> {
     names.asks_who().then(|| hygienic!(by))
 }

@@ -8,7 +8,6 @@ use super::{
 };
 use crate::{model::Graph, text::bare};
 
-/// The derives that events inherit from the machine.
 const SENSIBLE: [&str; 8] =
     ["Debug", "Clone", "PartialEq", "Eq", "Hash", "Serialize", "Deserialize", "JsonSchema"];
 

@@ -50,12 +50,10 @@ struct Group<'a> {
     seal: Ident,
     members: Vec<usize>,
     states: Vec<&'a State<'a>>,
-    /// The triggers declared for the whole group.
     triggers: Vec<usize>,
 }
 
 impl Group<'_> {
-    /// The sealing trait, with the moves of the group.
     fn seal(&self, names: &Names<'_>) -> TokenStream {
         let (seal, refusal) = (&self.seal, self.refusal());
         let methods = self.moves(names.graph).map(|step| {

@@ -19,7 +19,6 @@ pub(super) fn emit(names: &Names<'_>) -> TokenStream {
     quote!(#(#functions)* #proofs)
 }
 
-/// The function that evaluates the calls of a state.
 pub(super) fn function_name(index: usize) -> Ident {
     format_ident!("invoke_{}", index)
 }
@@ -110,7 +109,6 @@ impl Scope<'_> {
         if bindings.is_empty() { code } else { hygienic!({ #bindings #code }) }
     }
 
-    /// The value of an option, if it is given.
     fn option(
         &self,
         written: Option<&Expr>,

@@ -10,22 +10,16 @@ use crate::{
     tokens::any,
 };
 
-/// The names of the generated items.
 pub(super) struct Names<'a> {
     pub(super) graph: &'a Graph<'a>,
-    /// `Execution`
     pub(super) typed: Ident,
-    /// `AnyExecution`
     pub(super) any: Ident,
-    /// `execution`
     pub(super) module: Ident,
-    /// The state parameter.
     pub(super) state: Ident,
     pub(super) params: Params<'a>,
     /// The type of the context, `()` if there is none.
     pub(super) context: TokenStream,
     pub(super) durable: bool,
-    /// True if the items are stubs.
     pub(super) stub: bool,
     /// The types that have an alias; see `storable`.
     pub(super) data: Vec<String>,
@@ -71,7 +65,6 @@ impl<'a> Names<'a> {
         &self.graph.triggers[step.trigger]
     }
 
-    /// The state that a move leaves.
     pub(super) fn source(&self, step: &Move<'_>) -> &State<'a> {
         &self.graph.states[step.from]
     }
@@ -122,7 +115,6 @@ impl<'a> Names<'a> {
         (derived && !is_told).then(|| quote!(#[serde(crate = #root)]))
     }
 
-    /// True if the machine has a context.
     pub(super) fn has_context(&self) -> bool {
         self.graph.declaration.options.context.is_some()
     }
@@ -140,7 +132,6 @@ impl<'a> Names<'a> {
         self.stub || self.graph.derives("Debug")
     }
 
-    /// True if the machine keeps more than its state.
     pub(super) fn keeps(&self) -> bool {
         self.durable || self.has_context()
     }
@@ -175,7 +166,6 @@ impl<'a> Names<'a> {
         quote!(#context #journal)
     }
 
-    /// The parameters that a state mentions.
     pub(super) fn used_by(&self, state: &State<'_>) -> Used {
         self.params.in_types(state.written.fields.iter().map(|field| &field.ty))
     }
@@ -188,7 +178,6 @@ impl<'a> Names<'a> {
         *name == self.typed || *name == self.any || self.stub && is_trait()
     }
 
-    /// `Open<T>`
     pub(super) fn state_type(&self, state: &State<'_>) -> TokenStream {
         if self.names_another_item(state) {
             return quote!(());
@@ -198,12 +187,10 @@ impl<'a> Names<'a> {
         quote!(#name #args)
     }
 
-    /// `Door<Open<T>, T>`
     pub(super) fn typed_in(&self, state: &State<'_>) -> TokenStream {
         self.typed_with(self.state_type(state))
     }
 
-    /// `Door<S, T>`, for a state that is given as tokens.
     pub(super) fn typed_with(&self, state: impl ToTokens) -> TokenStream {
         let typed = &self.typed;
         let args = self.params.apply(&[state.into_token_stream()], &self.params.every());
@@ -218,20 +205,17 @@ impl<'a> Names<'a> {
         quote!(#name #args)
     }
 
-    /// `AnyDoor<T>`
     pub(super) fn any_type(&self) -> TokenStream {
         let any = &self.any;
         let args = self.params.apply(&[], &self.params.every());
         quote!(#any #args)
     }
 
-    /// `Event<T>`
     pub(super) fn event_type(&self) -> TokenStream {
         let args = self.params.apply(&[], &self.used_by_events());
         quote!(Event #args)
     }
 
-    /// The parameters that some payload mentions.
     pub(super) fn used_by_events(&self) -> Used {
         let brought = self.graph.triggers.iter().flat_map(|trigger| &trigger.brought);
         self.params.in_types(brought.map(|brought| brought.ty))
@@ -272,7 +256,6 @@ pub(super) fn event(trigger: &Trigger<'_>) -> Ident {
     variant(trigger.name)
 }
 
-/// `succeed` as a variant.
 pub(super) fn variant(trigger: &Ident) -> Ident {
     format_ident!("{}", pascal(trigger))
 }
@@ -293,7 +276,6 @@ pub(super) fn step(step: &Move<'_>) -> Ident {
     format_ident!("step_{}_{}", step.from, step.trigger)
 }
 
-/// The function that calls the guard of the move.
 pub(super) fn guard(step: &Move<'_>) -> Ident {
     format_ident!("guard_{}_{}", step.from, step.trigger)
 }
@@ -308,7 +290,6 @@ pub(super) fn index(place: usize) -> Literal {
     Literal::usize_unsuffixed(place)
 }
 
-/// The text of a path.
 pub(super) fn path_text(path: &syn::Path) -> String {
     text::of_type(path.to_token_stream())
 }

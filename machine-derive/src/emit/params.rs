@@ -19,9 +19,7 @@ pub(super) struct Params<'a> {
     bounds: Vec<Bound>,
 }
 
-/// A trait bound of a type parameter.
 struct Bound {
-    /// The name of the parameter.
     of: String,
     /// The arguments of the trait: `R` in `Service<R>`.
     arguments: TokenStream,
@@ -46,7 +44,6 @@ const WITHOUT_TYPES: [&str; 10] = [
     "PartialOrd",
 ];
 
-/// The parameters that an item uses.
 pub(super) struct Used(BTreeSet<String>);
 
 impl<'a> Params<'a> {
@@ -242,7 +239,6 @@ pub(crate) fn markers(generics: &Generics) -> Vec<TokenStream> {
     markers.collect()
 }
 
-/// A type that uses the parameter. A constant needs none.
 fn mention(param: &GenericParam) -> Option<TokenStream> {
     match param {
         GenericParam::Lifetime(param) => {
@@ -309,7 +305,6 @@ fn has_path(tokens: TokenStream) -> bool {
     any(tokens, |spot| spot.is(0, ':') && spot.is(1, ':'))
 }
 
-/// The default of a parameter.
 fn default(param: &GenericParam) -> Option<TokenStream> {
     match param {
         GenericParam::Type(param) => param.default.as_ref().map(|(_, ty)| ty.to_token_stream()),
@@ -320,7 +315,6 @@ fn default(param: &GenericParam) -> Option<TokenStream> {
     }
 }
 
-/// `'a`, `T` or `N`.
 fn bare(param: &GenericParam) -> TokenStream {
     match param {
         GenericParam::Lifetime(param) => param.lifetime.to_token_stream(),

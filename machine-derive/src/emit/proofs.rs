@@ -57,7 +57,6 @@ struct Proofs {
     impls: TokenStream,
     /// Requires what must hold.
     asked: TokenStream,
-    /// Some state relies on a person.
     person: bool,
 }
 

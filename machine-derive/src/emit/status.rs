@@ -3,7 +3,6 @@ use quote::quote;
 
 use super::{names::Names, serde};
 
-/// The fieldless enum of the states.
 pub(super) fn emit(names: &Names<'_>) -> TokenStream {
     let typed = &names.typed;
     let about = format!("The state of a [`{typed}`], without its data.");

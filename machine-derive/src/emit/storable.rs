@@ -75,7 +75,6 @@ pub(super) fn requirements(names: &Names<'_>) -> TokenStream {
     }
 }
 
-/// The alias of a type in bounds.
 fn alias(names: &Names<'_>, ty: &Type) -> Option<Ident> {
     let text = text::of_type(ty.to_token_stream());
     let place = names.data.iter().position(|known| *known == text)?;

@@ -84,7 +84,6 @@ fn items(guess: &Guess<'_>, names: &Names<'_>) -> TokenStream {
     quote!(#definition #emitted #methods #actors #groups #imports)
 }
 
-/// Empties the functions of these items.
 fn without_bodies(items: TokenStream) -> TokenStream {
     let Ok(mut file) = syn::parse2::<File>(items.clone()) else { return items };
     file.items.iter_mut().for_each(empty);

@@ -125,7 +125,6 @@ pub(super) fn fallible(
     }
 }
 
-/// The type that the method of an unguarded move returns.
 fn next(names: &Names<'_>, step: &Move<'_>, state: &TokenStream) -> TokenStream {
     match step.leads.as_slice() {
         _ if step.is_choice() => names.after_type(names.trigger(step), state),
@@ -289,7 +288,6 @@ pub(super) fn actor_by_permission(
     })
 }
 
-/// The payload as parameters.
 pub(super) fn params(graph: &Graph<'_>, step: &Move<'_>) -> Vec<TokenStream> {
     let brought = graph.triggers[step.trigger].brought.iter();
     brought
@@ -300,7 +298,6 @@ pub(super) fn params(graph: &Graph<'_>, step: &Move<'_>) -> Vec<TokenStream> {
         .collect()
 }
 
-/// The parameter for the actor's name in the journal.
 pub(super) fn actor_param(names: &Names<'_>) -> Option<TokenStream> {
     names.durable.then(|| hygienic!(actor: ::core::option::Option<__machine::__private::Who<'_>>))
 }

@@ -198,7 +198,6 @@ fn debug(names: &Names<'_>) -> TokenStream {
     }
 }
 
-/// The table of transitions for the machine's documentation.
 fn transition_table(graph: &Graph<'_>) -> String {
     let rows = graph.moves.iter().flat_map(|step| {
         let from = &graph.states[step.from].label;

@@ -101,7 +101,6 @@ messages! {
         => "remove `unattended`, so that the compiler reports it if the tool becomes irreversible"
 }
 
-/// What a role brings, and the payload that takes it.
 fn brings(role: Role, set: bool) -> (&'static str, &'static str) {
     match role {
         Role::Done if set => ("the outcomes of all calls", "outcomes: Vec<Outcome<Tool>>"),

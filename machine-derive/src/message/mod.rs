@@ -30,7 +30,6 @@ mod tool;
 
 pub(crate) use self::{graph::*, invocation::*, language::*, names::*, tool::*};
 
-/// A mistake in a declaration.
 pub(crate) struct Message {
     code: &'static str,
     wrong: String,

@@ -234,7 +234,6 @@ fn choice(names: &[String]) -> String {
     }
 }
 
-/// The meaning of a name in every expression.
 fn ours(name: &str) -> &'static str {
     match name {
         "source" => "the data of the source state",

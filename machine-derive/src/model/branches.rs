@@ -22,7 +22,6 @@ pub(super) struct Branches<'g, 'a> {
     pub(super) brought: &'g [Brought<'a>],
     /// The names that patterns on the way to this branch bind.
     pub(super) bound: Vec<Ident>,
-    /// The conditions on the way to this branch.
     pub(super) path: Vec<String>,
     pub(super) errors: &'g mut Errors,
     /// An item of the payload has a wrong name: fields without a source are not reported.
@@ -71,7 +70,6 @@ impl<'a> Branches<'_, 'a> {
         self.bound.truncate(before);
     }
 
-    /// A pattern binds these names for its branch.
     fn bind(&mut self, names: Vec<Ident>) {
         let has_context = self.graph.declaration.options.context.is_some();
         for name in &names {

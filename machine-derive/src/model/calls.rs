@@ -10,13 +10,11 @@ use crate::{role::Role, text::bare};
 
 /// A transition that ends the machine, and would wait for a call that another one left behind.
 pub(crate) struct LeftBehind<'g, 'a> {
-    /// The transition that leaves the call.
     pub(crate) detached: &'g Move<'a>,
     pub(crate) end: &'g Move<'a>,
 }
 
 impl<'a> Graph<'a> {
-    /// The states that make a call.
     pub(crate) fn invocations(&self) -> impl Iterator<Item = (usize, &Invocation<'a>)> {
         let states = self.states.iter().enumerate();
         states.filter_map(|(index, state)| Some((index, state.invocation.as_ref()?)))

@@ -65,14 +65,12 @@ pub(super) fn check_invocation(graph: &Graph<'_>, state: &parse::State, errors: 
 /// The names that every expression has.
 const OURS: [&str; 3] = ["source", "status", "context"];
 
-/// The names that expressions can use.
 struct Names<'n> {
     source: &'n parse::State,
     has_context: bool,
     brought: &'n [Brought<'n>],
     /// The items that were reported already.
     noted: &'n [Ident],
-    /// The names that patterns bind.
     bound: &'n [Ident],
 }
 

@@ -6,10 +6,8 @@ use syn::Expr;
 use super::{Move, Target};
 use crate::{parse::Arm, text::of_expression};
 
-/// An edge of a move.
 pub(crate) struct Edge {
     pub(crate) to: usize,
-    /// When a choice takes it, in words.
     pub(crate) when: Option<String>,
     /// How it stays in its state; `None` if it enters.
     pub(crate) stays: Option<Stays>,

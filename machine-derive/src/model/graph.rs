@@ -12,7 +12,6 @@ use crate::{
     text::bare,
 };
 
-/// A machine.
 pub(crate) struct Graph<'a> {
     pub(crate) declaration: &'a Declaration,
     pub(crate) states: Vec<State<'a>>,
@@ -27,7 +26,6 @@ pub(crate) struct Graph<'a> {
     pub(crate) same: Vec<Same<'a>>,
 }
 
-/// A state.
 pub(crate) struct State<'a> {
     pub(crate) written: &'a parse::State,
     /// The name in stored data: `waiting`.
@@ -38,7 +36,6 @@ pub(crate) struct State<'a> {
     pub(crate) invocation: Option<Invocation<'a>>,
 }
 
-/// A trigger, whichever states it leaves.
 #[derive(Clone)]
 pub(crate) struct Trigger<'a> {
     pub(crate) name: &'a Ident,
@@ -49,7 +46,6 @@ pub(crate) struct Trigger<'a> {
     pub(crate) choice: Option<Vec<Way>>,
 }
 
-/// A payload item from the caller.
 #[derive(Clone, Copy)]
 pub(crate) struct Brought<'a> {
     pub(crate) name: &'a Ident,
@@ -62,11 +58,9 @@ pub(crate) struct Brought<'a> {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Way {
     To(usize),
-    /// The state that was left, for any of several.
     Same,
 }
 
-/// A legal move.
 pub(crate) struct Move<'a> {
     pub(crate) from: usize,
     pub(crate) trigger: usize,
@@ -84,7 +78,6 @@ pub(crate) struct Move<'a> {
     pub(crate) group: Option<&'a Ident>,
 }
 
-/// A guard.
 #[derive(Clone, Copy)]
 pub(crate) struct Guard<'a> {
     pub(crate) written: &'a parse::Guard,
@@ -116,7 +109,6 @@ pub(crate) struct Same<'a> {
     pub(crate) name: Ident,
     pub(crate) found: &'a Type,
     pub(crate) expected: &'a Type,
-    /// The message if they differ.
     pub(crate) message: Message,
     pub(crate) span: Span,
     /// True if nothing is converted between them, so that they are compared separately.
@@ -124,7 +116,6 @@ pub(crate) struct Same<'a> {
 }
 
 impl<'a> Trigger<'a> {
-    /// The names of its payload.
     pub(crate) fn items(&self) -> Vec<&'a Ident> {
         self.brought.iter().map(|brought| brought.name).collect()
     }
@@ -136,7 +127,6 @@ impl<'a> Trigger<'a> {
 }
 
 impl Move<'_> {
-    /// True if data decide where it leads.
     pub(crate) fn is_choice(&self) -> bool {
         self.written.leads.is_choice()
     }
@@ -162,7 +152,6 @@ impl<'a> State<'a> {
         &self.written.name
     }
 
-    /// The names in stored data that it had before.
     pub(crate) fn was(&self) -> Vec<String> {
         self.written.was.iter().map(|old| old.value().to_snake_case()).collect()
     }
@@ -192,7 +181,6 @@ impl<'a> Graph<'a> {
         deduplicated(self.moves.iter().flat_map(|step| step.by))
     }
 
-    /// The names of the states.
     pub(crate) fn names(&self) -> Vec<&'a Ident> {
         self.states.iter().map(State::name).collect()
     }
@@ -202,7 +190,6 @@ impl<'a> Graph<'a> {
         bare(&self.declaration.name).to_snake_case()
     }
 
-    /// True if the user derives `name`.
     pub(crate) fn derives(&self, name: &str) -> bool {
         self.declaration.derives(name)
     }
@@ -213,7 +200,6 @@ impl<'a> Graph<'a> {
         self.moves[first..].iter().take_while(move |step| step.from == state)
     }
 
-    /// The moves of a trigger, out of whichever states.
     pub(crate) fn moves_of(&self, trigger: usize) -> impl Iterator<Item = &Move<'a>> {
         self.moves.iter().filter(move |step| step.trigger == trigger)
     }
@@ -224,7 +210,6 @@ impl<'a> Graph<'a> {
         was.find(|was| !was.is_empty()).unwrap_or_default()
     }
 
-    /// The index of the state of this name.
     pub(crate) fn state(&self, name: &Ident) -> Option<usize> {
         self.state_index.get(&name.to_string()).copied()
     }
@@ -340,13 +325,11 @@ impl<'a> Graph<'a> {
         format!("from {} you can: {}", self.states[state].label, moves.join(", "))
     }
 
-    /// The targets of a move: `EXECUTING or SUMMARIZING`.
     pub(crate) fn targets_text(&self, step: &Move<'_>) -> String {
         let targets = step.targets.iter().map(|to| self.states[*to].label.as_str());
         targets.collect::<Vec<_>>().join(" or ")
     }
 
-    /// The variant for one way of a choice.
     pub(crate) fn variant(&self, way: Way) -> Ident {
         match way {
             Way::To(to) => self.states[to].name().clone(),
@@ -354,7 +337,6 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// The moves out of a state that have a deadline.
     pub(crate) fn deadlines(&self, state: usize) -> impl Iterator<Item = &Move<'a>> {
         self.leaving(state).filter(|step| step.written.after.is_some())
     }
@@ -373,7 +355,6 @@ pub(super) fn closure<I: Iterator<Item = usize>>(
     seen
 }
 
-/// Removes repetitions, in order.
 pub(super) fn deduplicated<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut once = Vec::new();
     for one in all {

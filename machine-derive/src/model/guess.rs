@@ -46,7 +46,6 @@ impl<'a> Guess<'a> {
         guess
     }
 
-    /// Every transition of a trigger.
     pub(crate) fn transitions(
         &self,
         trigger: &Trigger<'a>,

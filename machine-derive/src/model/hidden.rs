@@ -44,12 +44,10 @@ pub(super) fn check(graph: &Graph<'_>, errors: &mut Errors) {
     }
 }
 
-/// True if a state of this name shadows something.
 pub(super) fn hides_as_state(declaration: &Declaration, name: &str) -> bool {
     Mentions::of(declaration).of_state(name).is_some()
 }
 
-/// True if a state of this name shadows a trait.
 pub(crate) fn hides_a_trait(declaration: &Declaration, name: &str) -> bool {
     bounds(declaration).contains_key(name)
 }
@@ -81,9 +79,7 @@ fn generated(graph: &Graph<'_>) -> BTreeSet<String> {
 /// The names in a declaration without a path before them, each with its first mention.
 #[derive(Default)]
 struct Mentions {
-    /// Of types, among them those of actors.
     types: BTreeMap<String, Ident>,
-    /// Of traits, in the bounds of parameters.
     bounds: BTreeMap<String, Ident>,
     /// Of types that have a guard. A state may be meant.
     guards: BTreeMap<String, Ident>,
@@ -118,7 +114,6 @@ impl Mentions {
     }
 }
 
-/// The names in the bounds of parameters.
 fn bounds(declaration: &Declaration) -> BTreeMap<String, Ident> {
     let (generics, mut found) = (&declaration.generics, BTreeMap::new());
     for param in generics.type_params() {
@@ -130,7 +125,6 @@ fn bounds(declaration: &Declaration) -> BTreeMap<String, Ident> {
     found
 }
 
-/// The bounds of types after `where`.
 fn required(declaration: &Declaration) -> impl Iterator<Item = &PredicateType> {
     let written = declaration.generics.where_clause.iter().flat_map(|clause| &clause.predicates);
     written.filter_map(|predicate| {
@@ -139,7 +133,6 @@ fn required(declaration: &Declaration) -> impl Iterator<Item = &PredicateType> {
     })
 }
 
-/// The types that are written in the declaration.
 fn types(declaration: &Declaration) -> Vec<&Type> {
     let fields = declaration.states.iter().flat_map(|state| &state.fields);
     let mut types: Vec<&Type> = fields.map(|field| &field.ty).collect();

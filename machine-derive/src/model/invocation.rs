@@ -7,10 +7,8 @@ use crate::{
     text,
 };
 
-/// The call that a state makes when it is entered.
 pub(crate) struct Invocation<'a> {
     pub(crate) written: &'a Invoke,
-    /// The type of the tool.
     pub(crate) tool: &'a Type,
 }
 

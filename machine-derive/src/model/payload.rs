@@ -40,7 +40,6 @@ pub(super) fn resolve<'a>(
     (is_whole && errors.len() == before).then_some((brought, leads))
 }
 
-/// The payload items from the caller.
 fn brought<'a>(
     graph: &Graph<'a>,
     from: usize,
@@ -117,7 +116,6 @@ fn brought<'a>(
     brought
 }
 
-/// The state that a target names, if there is one.
 fn state<'a>(graph: &Graph<'a>, from: usize, target: &parse::Target) -> Option<&'a parse::State> {
     let index = if target.stays() { Some(from) } else { graph.state(&target.state) };
     index.map(|index| graph.states[index].written)

@@ -16,7 +16,6 @@ use crate::{
     text::{self, bare, pascal},
 };
 
-/// The methods that every machine has.
 const RESERVED: [&str; 8] =
     ["new", "state", "state_mut", "context", "id", "journal", "into_parts", "into_state"];
 
@@ -34,7 +33,6 @@ const RESERVED_FIELDS: [&str; 10] = [
     "why_not",
 ];
 
-/// True if the machine has a method of that name.
 pub(crate) fn is_reserved(declaration: &Declaration, trigger: &Ident) -> bool {
     let name = bare(trigger);
     let has_deadlines = || declaration.all_transitions().any(|it| it.after.is_some());
@@ -165,7 +163,6 @@ fn traits_are_free(graph: &Graph<'_>, errors: &mut Errors) {
     }
 }
 
-/// Shared fields become methods.
 fn shared_fields_are_free(graph: &Graph<'_>, errors: &mut Errors) {
     let mut traits: BTreeMap<String, &Ident> = BTreeMap::new();
     for shared in &graph.declaration.shared {
@@ -220,7 +217,6 @@ fn one_is_initial(declaration: &Declaration, errors: &mut Errors) {
     }
 }
 
-/// A move while it is resolved.
 struct Resolver<'g, 'a> {
     graph: &'g mut Graph<'a>,
     errors: &'g mut Errors,

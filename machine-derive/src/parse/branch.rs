@@ -25,10 +25,8 @@ pub(crate) enum Branch {
     },
 }
 
-/// A part of a branch.
 pub(crate) enum Part<'a> {
     Target(&'a Target),
-    /// A condition, a guard, or the value of a field.
     Expression(&'a Expr),
     Pattern(&'a Pat),
 }
@@ -38,7 +36,6 @@ pub(crate) struct Arm {
     pub(crate) pattern: Pat,
     pub(crate) guard: Option<Expr>,
     pub(crate) branch: Branch,
-    /// The end of the arm.
     pub(crate) end: Span,
 }
 
@@ -99,12 +96,10 @@ impl Branch {
         }
     }
 
-    /// True if data decide where it leads.
     pub(crate) fn is_choice(&self) -> bool {
         !matches!(self, Self::To(_))
     }
 
-    /// The position of its first word.
     pub(crate) fn span(&self) -> Span {
         match self {
             Self::To(target) => target.state.span(),
@@ -119,7 +114,6 @@ impl Target {
         Self { state, items: Vec::new() }
     }
 
-    /// `Self`: the state that is left.
     pub(crate) fn stays(&self) -> bool {
         self.state == "Self"
     }

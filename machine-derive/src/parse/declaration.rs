@@ -6,7 +6,6 @@ use syn::{
 use super::{Options, Shared, State, Transition, serde, shared};
 use crate::{errors::Errors, message};
 
-/// A whole machine.
 pub(crate) struct Declaration {
     pub(crate) options: Options,
     pub(crate) vis: Visibility,
@@ -23,7 +22,6 @@ pub(crate) struct Declaration {
     pub(crate) others: Vec<Attribute>,
     /// At least one.
     pub(crate) states: Vec<State>,
-    /// The fields that several states have.
     pub(crate) shared: Vec<Shared>,
     /// False if some states may lack shared fields, which was reported.
     pub(crate) is_whole: bool,
@@ -56,7 +54,6 @@ impl Declaration {
         self.others.iter().chain(of_states).any(|it| it.path().is_ident("deprecated"))
     }
 
-    /// True if the user derives `name`, by whatever path.
     pub(crate) fn derives(&self, name: &str) -> bool {
         let mut last = self.derives.iter().filter_map(|path| path.segments.last());
         last.any(|last| last.ident == name)

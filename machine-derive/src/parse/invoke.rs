@@ -19,25 +19,20 @@ pub(crate) struct Invoke {
     pub(crate) approve: Option<Approve>,
     /// How long the approval can be given.
     pub(crate) expires: Option<Expr>,
-    /// How long the state waits.
     pub(crate) within: Option<Expr>,
     /// The deliberate repetition that it is.
     pub(crate) occurrence: Option<Expr>,
     /// What it belongs to.
     pub(crate) session: Option<Expr>,
-    /// The triggers that take its outcomes.
     pub(crate) outcomes: Vec<Outcome>,
-    /// No person has to see it.
     pub(crate) unattended: Option<Span>,
     /// Machines that entered the state before it made calls make them, too.
     pub(crate) adopt: bool,
-    /// The names that it had before.
     pub(crate) was: Vec<LitStr>,
     /// Options that are given a second time.
     pub(super) repeated: Vec<Ident>,
 }
 
-/// Whether a person is asked.
 pub(crate) enum Approve {
     Always,
     /// `approve = path`: a function that looks at the arguments.
@@ -65,18 +60,15 @@ const OPTIONS: [&str; 11] = [
 ];
 
 impl Invoke {
-    /// True if the trigger takes one of its outcomes.
     pub(crate) fn takes(&self, trigger: &Ident) -> bool {
         self.outcomes.iter().any(|outcome| outcome.trigger == *trigger)
     }
 
-    /// The trigger of a role.
     pub(crate) fn trigger(&self, role: Role) -> Option<&Ident> {
         let mut outcomes = self.outcomes.iter();
         outcomes.find(|outcome| outcome.role == role).map(|outcome| &outcome.trigger)
     }
 
-    /// Every expression that is written in it.
     pub(crate) fn expressions(&self) -> impl Iterator<Item = &Expr> {
         let Self { value, expires, within, occurrence, session, .. } = self;
         [value, expires, within, occurrence, session].into_iter().flatten()

@@ -19,7 +19,6 @@ pub(crate) enum Audience {
     Human,
 }
 
-/// The attributes of a state.
 const OF_STATES: [&str; 10] = [
     "initial",
     "stable",
@@ -33,7 +32,6 @@ const OF_STATES: [&str; 10] = [
     "upgrade",
 ];
 
-/// The attributes of a field.
 const OF_FIELDS: [&str; 3] = ["was", "audience", "lossy"];
 
 /// A position: its attributes, those of the other position, and both positions in words.
@@ -44,7 +42,6 @@ pub(super) const ON_STATES: Place =
 
 pub(super) const ON_FIELDS: Place = Place(&OF_FIELDS, &OF_STATES, ["a field", "the state"]);
 
-/// The owner of an attribute.
 pub(super) enum Mark {
     Ours(&'static str),
     /// Ours in the wrong place, which was reported.
@@ -72,7 +69,6 @@ pub(super) fn mark(attribute: &Attribute, place: &Place, errors: &mut Errors) ->
     if ours.contains(&known) { Mark::Ours(known) } else { Mark::Misplaced }
 }
 
-/// The attributes of a payload item.
 #[derive(Default)]
 pub(super) struct Marks {
     pub(super) was: Vec<LitStr>,
@@ -153,7 +149,6 @@ pub(super) fn of_item(input: ParseStream<'_>) -> syn::Result<Marks> {
 /// `1 => path`: the function from data of version 1 to data of version 2.
 pub(crate) struct Upgrade {
     pub(crate) number: LitInt,
-    /// The number as a value.
     pub(crate) from: u32,
     pub(crate) path: Path,
 }

@@ -18,7 +18,6 @@ use crate::{
 const OPTIONS: [&str; 9] =
     ["durable", "context", "version", "upgrade", "crate", "fields", "status", "state_mut", "on"];
 
-/// The arguments of `#[machine(..)]`.
 #[derive(Default)]
 pub(crate) struct Options {
     /// The position of `durable`, if it is given.
@@ -26,15 +25,11 @@ pub(crate) struct Options {
     pub(crate) context: Option<Type>,
     /// The version of the stored data, where it is given.
     pub(crate) version: Option<u32>,
-    /// Upgrades of contexts of older versions.
     pub(crate) upgrades: Vec<Upgrade>,
-    /// The path of the library, where it has another name.
     pub(crate) krate: Option<Path>,
-    /// Further derives of `Status`.
     pub(crate) status: Vec<Path>,
     /// The position of `state_mut = pub`, if it is given.
     pub(crate) state_mut: Option<Span>,
-    /// The fields that several states share.
     pub(super) fields: Vec<Fields>,
     /// Transitions of several states: these states and groups, and what leaves each of them.
     pub(crate) from_several: Vec<(Vec<Ident>, Transition)>,
@@ -147,7 +142,6 @@ impl Options {
         Ok(())
     }
 
-    /// Reads a transition of several states.
     fn read_on(&mut self, input: ParseStream<'_>, errors: &mut Errors) {
         let ahead = input.fork();
         let _: syn::Result<Vec<Attribute>> = ahead.call(Attribute::parse_outer);
@@ -165,7 +159,6 @@ impl Options {
     }
 }
 
-/// A transition below its doc comment.
 fn documented(input: ParseStream<'_>) -> syn::Result<Transition> {
     let docs = input.call(Attribute::parse_outer)?;
     if let Some(other) = docs.iter().find(|attribute| !attribute.path().is_ident("doc")) {
@@ -177,7 +170,6 @@ fn documented(input: ParseStream<'_>) -> syn::Result<Transition> {
     Ok(transition)
 }
 
-/// `derive(Path, ..)`
 fn read_status(input: ParseStream<'_>) -> syn::Result<Punctuated<Path, Token![,]>> {
     let key: Ident = input.parse()?;
     if key != "derive" {

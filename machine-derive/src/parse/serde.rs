@@ -16,7 +16,6 @@ const READS_ONLY: [&str; 7] = [
     "skip_deserializing",
 ];
 
-/// The options that are among these.
 pub(crate) fn options<'a>(
     attributes: impl IntoIterator<Item = &'a Attribute>,
     wanted: &[&str],

@@ -23,10 +23,8 @@ pub(crate) struct Fields {
     is_whole: bool,
 }
 
-/// A field that several states have.
 pub(crate) struct Shared {
     pub(crate) field: Rc<Field>,
-    /// The states that have it, in order.
     pub(crate) states: Vec<usize>,
 }
 

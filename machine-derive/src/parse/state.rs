@@ -12,7 +12,6 @@ use super::{
 };
 use crate::{errors::Errors, message};
 
-/// A variant.
 #[allow(clippy::struct_excessive_bools, reason = "each is a separate mark")]
 pub(crate) struct State {
     pub(crate) name: Ident,
@@ -31,9 +30,7 @@ pub(crate) struct State {
     pub(crate) fields: Vec<Rc<Field>>,
     /// The names that it had before.
     pub(crate) was: Vec<LitStr>,
-    /// Upgrades of data of older versions.
     pub(crate) upgrades: Vec<Upgrade>,
-    /// The call that it makes.
     pub(crate) invoke: Option<Invoke>,
     pub(crate) transitions: Vec<Transition>,
     /// Guesses for malformed transitions, for the stubs.
@@ -42,7 +39,6 @@ pub(crate) struct State {
     pub(crate) unnamed: bool,
 }
 
-/// A field of a state.
 pub(crate) struct Field {
     /// Attributes that are not ours, such as `#[serde(..)]`.
     pub(crate) attrs: Vec<Attribute>,
@@ -52,7 +48,6 @@ pub(crate) struct Field {
     pub(crate) audience: Audience,
     /// It may be read back as another value than was written.
     pub(crate) lossy: bool,
-    /// The names that it had before.
     pub(crate) was: Vec<LitStr>,
 }
 
@@ -122,12 +117,10 @@ impl Optional {
 }
 
 impl State {
-    /// The names of its fields.
     pub(crate) fn field_names(&self) -> Vec<&Ident> {
         self.fields.iter().map(|field| &field.name).collect()
     }
 
-    /// Its field of this name.
     pub(crate) fn field(&self, name: &Ident) -> Option<&Field> {
         self.fields.iter().map(Rc::as_ref).find(|field| field.name == *name)
     }
@@ -267,7 +260,6 @@ fn is_default(attribute: &Attribute) -> bool {
     matches!(&attribute.meta, Meta::Path(path) if path.is_ident("default"))
 }
 
-/// Sets a mark without arguments.
 fn once(given: &mut bool, name: &'static str, attribute: &Attribute, errors: &mut Errors) {
     if !matches!(attribute.meta, Meta::Path(_)) {
         errors.on(attribute, message::malformed_mark(name));

@@ -25,7 +25,6 @@ pub(crate) struct Transition {
     pub(crate) is_at: bool,
     /// It leaves also while the call of the state is under way.
     pub(crate) detach: Option<Ident>,
-    /// The names that the trigger had before.
     pub(crate) was: Vec<LitStr>,
     /// The states and groups that it leaves, if it is declared on the enum.
     pub(crate) from: Vec<Ident>,
@@ -41,17 +40,14 @@ pub(crate) struct Guard {
     pub(crate) error: Type,
 }
 
-/// One item of a payload.
 pub(crate) struct Item {
     pub(crate) name: Ident,
     pub(crate) kind: ItemKind,
-    /// The names that it had before.
     pub(crate) was: Vec<LitStr>,
     /// Its audience; by default that of the field that it sets.
     pub(crate) audience: Option<Audience>,
 }
 
-/// The kinds of payload items.
 pub(crate) enum ItemKind {
     /// `name`: a field of the target, brought by the caller.
     Field,
@@ -80,7 +76,6 @@ impl Transition {
         }
     }
 
-    /// Every expression of the payload and of the choice.
     pub(crate) fn expressions(&self) -> Vec<&Expr> {
         let computed = self.payload.iter().filter_map(|item| match &item.kind {
             ItemKind::Computed(value) => Some(value),
@@ -99,7 +94,6 @@ impl Transition {
         self.by.iter().filter(|actor| !actor.get_ident().is_some_and(is_value))
     }
 
-    /// The first state that it can lead to.
     pub(crate) fn first_target(&self) -> Option<&Ident> {
         self.leads.targets().first().map(|target| &target.state)
     }
