@@ -28,7 +28,6 @@ pub struct Action {
     action_detail: Map<String, Value>,
 }
 
-/// An action as it is written, before it is checked.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct UncheckedAction {
@@ -65,7 +64,6 @@ pub(super) fn check_names(service: &str, method: &str) -> Result<(), &'static st
     Ok(())
 }
 
-/// The parts of a tool call.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CallParts<'a> {
     pub(super) service: &'a str,
@@ -90,7 +88,6 @@ impl Action {
         self.tool().map(|call| call.arguments)
     }
 
-    /// Its service and its method.
     pub(crate) fn tool_parts(&self) -> Option<(&str, &str)> {
         self.tool().map(|call| (call.service, call.method))
     }
@@ -171,7 +168,6 @@ impl Action {
         Self::new(ActionType::ToolCall, detail)
     }
 
-    /// Returns the action with this identity.
     pub(super) fn with_identity(&self, identity: Option<Value>) -> Result<Self, InvalidContract> {
         let mut detail = self.action_detail.clone();
         match identity {
@@ -193,7 +189,6 @@ impl Action {
         Self::new(self.action_type.clone(), detail)
     }
 
-    /// The parts, if it is a tool call.
     pub(super) fn tool(&self) -> Option<CallParts<'_>> {
         if self.action_type != ActionType::ToolCall {
             return None;

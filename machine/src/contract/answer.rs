@@ -258,12 +258,10 @@ pub(crate) enum StillRunning {
     Declared,
 }
 
-/// An answer as evidence.
 pub(crate) struct Answered {
     pub(crate) evidence: Evidence,
     /// Why a part of the call may still be running.
     pub(crate) still_running: Option<StillRunning>,
-    /// The service reports later.
     pub(crate) accepted: Option<Accepted>,
 }
 

@@ -10,7 +10,6 @@ pub(crate) struct CallRecord {
     state: Mutex<CallState>,
 }
 
-/// The state under the lock.
 #[derive(Debug)]
 pub(super) struct CallState {
     pub(super) phase: Phase,
@@ -23,7 +22,6 @@ pub(super) struct CallState {
     pub(super) still_running: Option<StillRunning>,
     /// Some part has an unknown outcome.
     pub(super) is_unsure: bool,
-    /// The best answer so far.
     pub(super) answer: Option<Evidence>,
     written: WriteProgress,
     /// The store no longer needs to know whether the call has ended.
@@ -39,13 +37,11 @@ enum WriteProgress {
     Yes,
 }
 
-/// The progress of the service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
     /// The service has not been polled.
     NotStarted,
     Running,
-    /// Running after its caller has stopped waiting.
     Late,
     Returned,
     /// Dropped before it answered.
@@ -73,7 +69,6 @@ impl CallRecord {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The liveness of the call, for its own process.
     pub(crate) fn liveness(&self) -> Liveness {
         let state = self.state();
         // A receipt that is not on disk must not be overtaken by an opinion.

@@ -68,12 +68,10 @@ pub struct TypedTool {
 }
 
 impl TypedTool {
-    /// Returns whether it has this name.
     pub(crate) fn is(self, service: &str, method: &str) -> bool {
         (self.service, self.method) == (service, method)
     }
 
-    /// Its name, if it is irreversible.
     pub(crate) fn irreversible(self) -> Option<String> {
         self.irreversible.then(|| format!("{}.{}", self.service, self.method))
     }
@@ -137,7 +135,6 @@ impl<T: Tool> Callable for T {
     }
 }
 
-/// The stored arguments of a call of this tool.
 fn arguments<T: Tool>(action: &Action) -> Result<&Map<String, Value>, InvalidContract> {
     let expected = tool_name::<T>();
     match action.tool() {

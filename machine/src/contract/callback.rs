@@ -46,7 +46,6 @@ impl CallbackToken {
         &self.0
     }
 
-    /// The digest of the token, which a store keeps.
     pub(crate) fn digest(&self) -> Digest {
         Digest::of(&[b"callback", self.0.as_bytes()])
     }

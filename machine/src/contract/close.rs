@@ -18,12 +18,10 @@ pub(crate) fn close<A: MayStart<Pending> + MayCancel<Running>>(
 }
 
 impl Closing {
-    /// Cancelled by this actor.
     pub(crate) fn cancelled(by: Who<'_>) -> Self {
         Self::Cancelled { by: by.name.map(str::to_owned), by_person: false }
     }
 
-    /// Declined by this person, for this reason.
     pub(crate) fn declined(by: &str, reason: &str) -> Self {
         Self::Declined { by: by.to_owned(), reason: reason.chars().take(LONGEST).collect() }
     }

@@ -264,7 +264,6 @@ impl Contract {
         if bytes > MAX_BYTES { Err(InvalidContract::TooLarge { bytes }) } else { Ok(()) }
     }
 
-    /// The contract of the gate.
     pub(super) fn of_gate(
         &self,
         approval: ApprovalRequest,
@@ -305,7 +304,6 @@ impl Data for Contract {
     }
 }
 
-/// A summary that people can read.
 pub(super) fn short(text: String) -> String {
     const LONGEST: usize = 500;
     match text.char_indices().nth(LONGEST) {

@@ -1,7 +1,6 @@
 use super::{AnyExecution, Progress};
 use crate::stored::Decision;
 
-/// A gate after its answer.
 #[derive(Debug)]
 pub(crate) struct AnsweredGate {
     pub(crate) gate: AnyExecution,

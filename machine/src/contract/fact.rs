@@ -183,7 +183,6 @@ pub enum Evidence {
 }
 
 impl CallFact {
-    /// The module's name in the journal.
     pub(super) const NAME: &'static str = "contract";
 
     /// The fact of a journal entry, if it is about a call.
@@ -195,7 +194,6 @@ impl CallFact {
         }
     }
 
-    /// The fact for the journal.
     pub(crate) fn into_fact(self) -> Fact {
         // Strings and numbers can always be written as JSON.
         let data = serde_json::to_value(self).unwrap_or_default();

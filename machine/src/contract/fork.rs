@@ -3,7 +3,6 @@
 use super::{CallFact, Execution};
 use crate::{actor::who::Who, journal::Pass, stored::Durable};
 
-/// Appends a fact.
 pub(crate) fn append(machine: &mut dyn Durable, by: Who<'_>, fact: CallFact) {
     machine.__journal_mut(Pass::new()).append(Some(by), fact.into_fact());
 }

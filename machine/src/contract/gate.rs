@@ -193,7 +193,6 @@ impl Gate {
         self.waiting.journal().deadlines().iter().find_map(|due| due.due_at)
     }
 
-    /// The time that it has waited, in milliseconds.
     pub(crate) fn age_ms(&self, now: Millis) -> u64 {
         let entered_at = self.waiting.journal().past().entered_at;
         u64::try_from(now.saturating_sub(entered_at)).unwrap_or(0)

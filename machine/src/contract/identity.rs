@@ -6,7 +6,6 @@ use super::{Action, Callable, InvalidContract};
 /// the program that made it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Maker {
-    /// The type of the tool.
     pub(crate) type_id: TypeId,
     /// See [`Callable::__remade`].
     pub(crate) remake: fn(&Action) -> Result<Option<Action>, InvalidContract>,

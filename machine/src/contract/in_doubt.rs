@@ -98,12 +98,10 @@ impl InDoubt {
         in_doubt(&self.0, Extent::Whole, language)
     }
 
-    /// The known progress of the call.
     pub(crate) fn progress(&self) -> Progress {
         Progress::of(&self.0)
     }
 
-    /// A copy to move and commit.
     pub(crate) fn fork(&self) -> Self {
         Self(super::fork(&self.0))
     }
@@ -116,19 +114,16 @@ impl InDoubt {
         append(&mut self.0, by, fact);
     }
 
-    /// Settles it by recorded evidence.
     pub(crate) fn applied(self, receipt: String) -> Execution<Completed> {
         self.0.resume(&GraphRunner::STORE).succeed(receipt, &GraphRunner::STORE)
     }
 
-    /// Settles it by recorded evidence.
     pub(crate) fn not_applied(self, refusal: Refusal) -> Execution<Failed> {
         let Refusal { message, data } = refusal;
         self.0.resume(&GraphRunner::STORE).fail(message, data, &GraphRunner::STORE)
     }
 }
 
-/// The execution that waits.
 impl Deref for InDoubt {
     type Target = Execution<Waiting>;
 
@@ -153,7 +148,6 @@ pub(crate) fn accept<A: Actor + MaySuspend<Running>>(
     running.suspend(prompt, by)
 }
 
-/// Appends evidence about the call.
 pub(crate) fn record<A: Actor>(
     running: &mut Execution<Running>,
     epoch: u64,

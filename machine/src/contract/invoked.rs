@@ -133,7 +133,6 @@ fn newest_entry(machine: &dyn Durable) -> Option<(&'static str, (u64, Millis))> 
     Some((&invocation.name, (past.entered, past.entered_at)))
 }
 
-/// The place of a call.
 struct Place<'a> {
     machine: &'a dyn Durable,
     invocation: &'static str,
@@ -172,7 +171,6 @@ impl Place<'_> {
         Ok(NewCall { execution: Box::new(planned.into_execution()), gate: Some(gate) })
     }
 
-    /// The session of the machine.
     fn session(&self) -> Option<String> {
         let (rules, journal) = (self.machine.__rules(), self.machine.journal());
         let folded = rules.__fold(&journal.past().context, &[]).ok()?;

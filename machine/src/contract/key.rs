@@ -17,7 +17,6 @@ use crate::journal::{Digest, canonical_whole, canonical_whole_object};
 pub struct IdempotencyKey(String);
 
 impl IdempotencyKey {
-    /// The key of an action.
     pub(super) fn of(action: &Action) -> Self {
         let Some(call) = action.tool() else {
             return Self(format!("{}:{}", action.action_type(), action.digest()));
@@ -38,7 +37,6 @@ impl IdempotencyKey {
         format!("{}:{}", escape(service), escape(method))
     }
 
-    /// Returns whether a text has the form of a key.
     pub(crate) fn is_form_of(text: &str) -> bool {
         let is_digest = |digest: &str| {
             digest.len() == 64

@@ -7,12 +7,10 @@ pub(crate) const MAX_REASON: usize = 64 * 1024;
 /// then longer than this.
 pub(crate) const MAX_RECEIPT: usize = 1024 * 1024;
 
-/// A reason that is not too long.
 pub(crate) fn bounded(text: String) -> String {
     cut(text, MAX_REASON)
 }
 
-/// A receipt that is not too long.
 pub(crate) fn bounded_receipt(text: String) -> String {
     cut(text, MAX_RECEIPT)
 }

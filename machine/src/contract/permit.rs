@@ -96,7 +96,6 @@ impl<T> Permit<T> {
         self.call.token = token;
     }
 
-    /// Keeps the call alive in this process.
     pub(crate) fn handle(&self) -> CallHandle {
         self.call.handle.clone()
     }

@@ -102,7 +102,6 @@ impl<T: Tool> Planned<T> {
     }
 }
 
-/// The execution.
 impl<T: Callable> Deref for Planned<T> {
     type Target = Execution<Pending>;
 

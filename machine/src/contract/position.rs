@@ -78,7 +78,6 @@ impl GraphPosition {
         Err(Mismatch { position: self, found })
     }
 
-    /// Its name in `tracing`.
     pub(crate) fn name(self) -> &'static str {
         self.row().0
     }

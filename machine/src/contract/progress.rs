@@ -13,17 +13,14 @@ use crate::{
 #[allow(clippy::struct_excessive_bools, reason = "each is a separate fact")]
 #[serde(default)]
 pub struct Progress {
-    /// The current state.
     pub(super) status: Status,
     /// It took its key.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) held: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) permit: Option<PermitRecord>,
-    /// Its service has accepted the call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) accepted: Option<AcceptedRecord>,
-    /// The current verdict on the call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) verdict: Option<SettledAs>,
     /// A receipt or a person says that the call took effect, even if the state says otherwise.
@@ -47,10 +44,8 @@ pub struct Progress {
     /// The person who declared that it did not take effect, without proof.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) overridden_by: Option<String>,
-    /// The answer of a gate.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "read_decision")]
     pub(crate) decision: Option<Decision>,
-    /// The person who answered its question.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) answered_by: Option<String>,
     /// The person who acknowledged that a receipt contradicts its end. A receipt that arrives later
@@ -66,15 +61,12 @@ pub struct Progress {
     /// Its service was asked, and said that it did not take effect.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) not_found: bool,
-    /// It ended without a call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) closed: Option<Closing>,
-    /// It has been WAITING.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) waited: bool,
 }
 
-/// The last permit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct PermitRecord {
     pub(super) worker: String,
@@ -85,7 +77,6 @@ pub(super) struct PermitRecord {
     pub(super) callback: Option<Digest>,
 }
 
-/// A call that its service has accepted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct AcceptedRecord {
     pub(super) reference: String,
@@ -117,7 +108,6 @@ impl Progress {
         Self::deserialize(part).unwrap_or_default()
     }
 
-    /// The stored part of a summary.
     pub(crate) fn part(stored: &serde_json::Value) -> Self {
         Self::deserialize(stored).unwrap_or_default()
     }
@@ -174,12 +164,10 @@ impl Progress {
         self.cut_off_at.filter(|_| self.ended_at.is_none())
     }
 
-    /// The process that has, or had, the last permit.
     pub(crate) fn process(&self) -> Option<&Process> {
         self.permit.as_ref().map(|permit| &permit.process)
     }
 
-    /// The worker and the epoch of the last permit.
     pub(crate) fn permit(&self) -> Option<(&str, u64)> {
         self.permit.as_ref().map(|permit| (permit.worker.as_str(), permit.epoch))
     }
@@ -219,7 +207,6 @@ impl Progress {
     }
 }
 
-/// Reads a decision as a part of a summary.
 fn read_decision<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Decision>, D::Error> {
     #[derive(Deserialize)]
     struct WrittenDecision {

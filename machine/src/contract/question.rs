@@ -49,7 +49,6 @@ impl Question {
         &mut self.0
     }
 
-    /// A copy to move and commit.
     pub(crate) fn fork(&self) -> Self {
         Self(fork(&self.0))
     }
@@ -66,7 +65,6 @@ impl Question {
     }
 }
 
-/// The execution that waits.
 impl Deref for Question {
     type Target = Execution<Waiting>;
 

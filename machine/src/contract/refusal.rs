@@ -74,7 +74,6 @@ impl Display for Refusal {
     }
 }
 
-/// Reads the refusal of a tool from its JSON.
 pub(super) fn read<N: DeserializeOwned>(data: &Value) -> serde_json::Result<N> {
     if data.as_str().is_some_and(|text| text.len() > MAX_RECEIPT) {
         return Err(was_cut("refusal"));

@@ -230,7 +230,6 @@ impl Progress {
         }
     }
 
-    /// The service has accepted the call.
     fn admit_accepted(&self, epoch: u64) -> Result<(), Breach> {
         let permit = self.permit.as_ref().filter(|permit| permit.epoch == epoch);
         if permit.is_none_or(|permit| permit.callback.is_none()) {

@@ -17,7 +17,6 @@ const LONGEST: usize = 500;
 /// alike in one of two cases.
 const READS: usize = 16;
 
-/// Reads stored arguments.
 pub(super) fn read<T: Tool>(stored: &Map<String, Value>) -> Result<T, InvalidContract> {
     let read = serde_json::from_value(Value::Object(stored.clone()));
     read.map_err(|error| misfit::<T>(error.to_string()))
@@ -93,7 +92,6 @@ pub(super) fn check_stored<T: Tool>(
     Differences::between::<T>(&stored, &reads[0]).refusal::<T>(effect)
 }
 
-/// Returns `true` if a list in it has an order.
 fn has_list(value: &Value) -> bool {
     match value {
         Value::Array(items) => items.len() > 1 || items.iter().any(has_list),
@@ -235,7 +233,6 @@ impl<'a> Differences<'a> {
     }
 }
 
-/// A value for people.
 fn shown(value: &Value) -> String {
     let mut value = value.clone();
     secret::shorten(&mut value);

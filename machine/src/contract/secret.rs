@@ -178,12 +178,10 @@ fn has_marked_name(value: &Value) -> bool {
     }
 }
 
-/// The pointer of an argument.
 pub(super) fn pointer(name: &str) -> String {
     format!("/{}", name.replace('~', "~0").replace('/', "~1"))
 }
 
-/// The name of the argument and the place in it.
 fn split(place: &str) -> Option<(String, &str)> {
     let rest = place.strip_prefix('/')?;
     let (name, inner) = rest.split_at(rest.find('/').unwrap_or(rest.len()));

@@ -11,12 +11,10 @@ use super::{
 };
 use crate::{id::Id, journal::is_default};
 
-/// The content of a contract, as it is stored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Terms {
     pub(super) action: Action,
     pub(super) summary: String,
-    /// The summary in other languages.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) summaries: BTreeMap<String, String>,
     /// The question to an approver in the words of the tool, by language; the default is under the

@@ -127,7 +127,6 @@ pub trait Tool: Serialize + DeserializeOwned + Send + Sync + 'static {
     }
 }
 
-/// The name of a tool, such as `email.send`.
 pub(crate) fn tool_name<T: Tool>() -> String {
     format!("{}.{}", T::SERVICE, T::METHOD)
 }

@@ -39,10 +39,8 @@ pub struct ToolSpec {
 }
 
 impl ToolSpec {
-    /// The default timeout of a tool call.
     pub(super) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 
-    /// The default settling time. See [`Tool::SETTLING_TIME`](super::Tool::SETTLING_TIME).
     pub(super) const DEFAULT_SETTLING_TIME: Duration = Duration::from_mins(1);
 
     /// A tool with an irreversible effect, such as sending a mail.

@@ -25,7 +25,6 @@ use crate::future::BoxFuture;
 #[must_use = "an outcome that is not settled leaves its execution in doubt"]
 pub struct Unsettled {
     pub(crate) evidence: Evidence,
-    /// The service reports later.
     pub(crate) accepted: Option<Accepted>,
     /// The call, if it is still running after its timeout. The lock is never taken: it makes this
     /// `Sync`, so that an error with it can be passed on.

@@ -13,7 +13,6 @@ use crate::{
 /// The longest text of one argument in a question, in characters.
 const LONGEST: usize = 2000;
 
-/// The longest name of an argument, in characters.
 const LONGEST_NAME: usize = 200;
 
 /// The size at which a question takes no more arguments, in bytes.
@@ -179,7 +178,6 @@ impl Heading {
     }
 }
 
-/// The last line of a question.
 fn digest_line(digest: &Digest, language: Language) -> String {
     language.say(Phrase::ActionDigest, &[("digest", &&digest.to_string()[..16])])
 }

@@ -33,7 +33,6 @@ impl Store {
     }
 }
 
-/// An error of an act.
 pub(crate) trait ActError: Display {
     /// Returns whether the operator log keeps it: the act was refused, rather than impossible now.
     fn is_refusal(&self) -> bool;

@@ -55,7 +55,6 @@ impl Store {
     }
 }
 
-/// A running execution and its permit.
 pub(crate) type Begun<T> = (Execution<Running>, Permit<T>);
 
 impl<'a, T: Callable> Change<'a, Planned<T>, Begun<T>> {
@@ -211,7 +210,6 @@ impl Store {
         (fact, expires_at)
     }
 
-    /// Registers a call.
     pub(super) async fn call_record(
         &self,
         id: Id,

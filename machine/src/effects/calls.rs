@@ -14,7 +14,6 @@ use crate::{
     store::{handle::Store, process::worker_lock::WorkerLock},
 };
 
-/// The state of effects that a store keeps in memory.
 pub(crate) struct EffectsState {
     pub(crate) calls: Arc<CallsInFlight>,
     pub(crate) identities: Identities,

@@ -45,7 +45,6 @@ impl<B, A> fmt::Debug for Change<'_, B, A> {
     }
 }
 
-/// A change with its result.
 pub(crate) trait Finish<B, A>: ForkChange {
     /// The result if it was written, otherwise the original.
     fn finish(self: Box<Self>) -> Result<A, B>;
@@ -75,12 +74,10 @@ pub(crate) trait ForkChange: Send {
         None
     }
 
-    /// The operator action to record.
     fn act(&self) -> Option<Act> {
         None
     }
 
-    /// The conditions that must hold when it is written.
     fn conditions(&self) -> Vec<Condition> {
         Vec::new()
     }
@@ -101,7 +98,6 @@ pub(crate) trait ForkChange: Send {
     }
 }
 
-/// A machine before a change, and its copy after it.
 pub(crate) struct Fork<B, A> {
     pub(crate) before: B,
     pub(crate) next: Option<A>,

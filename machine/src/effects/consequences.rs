@@ -137,7 +137,6 @@ impl Store {
 }
 
 impl Ending<'_> {
-    /// Returns whether the batch writes this machine already.
     fn has(&self, id: Id) -> bool {
         self.batch.iter().any(|prepared| prepared.write.row.id == id)
     }

@@ -48,9 +48,7 @@ struct Decide {
 }
 
 enum GateAnswer {
-    /// With the digest of the question that was shown.
     Approve(Digest),
-    /// With the reason.
     Decline(String),
 }
 

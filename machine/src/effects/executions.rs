@@ -13,7 +13,6 @@ impl Store {
         LoadError::readable(Box::pin(self.load::<AnyExecution>(id)).await)
     }
 
-    /// The executions with these ids.
     pub(crate) async fn executions(
         &self,
         ids: Vec<Id>,

@@ -13,7 +13,6 @@ use crate::{
 pub(crate) struct GateState {
     pub(crate) gate: Id,
     status: Status,
-    /// The digest of its newest entry.
     digest: Digest,
     approves: Option<Approves>,
 }

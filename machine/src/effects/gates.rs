@@ -211,9 +211,7 @@ impl Store {
 /// The checks on a gate before a person answers it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Standing {
-    /// Why it can no longer be approved.
     pub(crate) stale: Option<String>,
-    /// A caution to show before it is approved.
     pub(crate) caution: Option<String>,
 }
 

@@ -15,11 +15,8 @@ use crate::{
 /// A move to another state, or into the same one again, that a batch is about to write.
 pub(crate) struct Left {
     pub(crate) machine: Id,
-    /// The name of its definition.
     pub(crate) definition: &'static str,
-    /// The move that ends the visit.
     pub(crate) trigger: String,
-    /// The kind and the name of its actor.
     pub(crate) kind: &'static str,
     pub(crate) name: Option<Box<str>>,
     pub(crate) reason: String,

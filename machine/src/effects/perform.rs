@@ -293,7 +293,6 @@ pub enum PerformError<T: Callable> {
 }
 
 impl<T: Callable> PerformError<T> {
-    /// Why the store refused.
     pub(crate) fn reason(&self) -> &EffectError {
         match self {
             Self::NotBegun { source, .. }
@@ -303,6 +302,5 @@ impl<T: Callable> PerformError<T> {
     }
 }
 
-/// The delays between the calls of a read.
 pub(crate) const READ_DELAYS: [Duration; 3] =
     [Duration::from_millis(200), Duration::from_millis(500), Duration::from_secs(1)];

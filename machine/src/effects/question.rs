@@ -86,7 +86,6 @@ impl Store {
     }
 }
 
-/// Describes an execution that waits for no answer.
 fn not_a_question(other: &AnyExecution) -> String {
     match other {
         AnyExecution::Waiting(gate) if gate.context().approves().is_some() => {

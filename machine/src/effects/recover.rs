@@ -221,7 +221,6 @@ impl Store {
         }
     }
 
-    /// Returns whether the timeout of a call has passed.
     pub(crate) fn is_overdue(&self, progress: &Progress) -> bool {
         progress.unanswered().is_some_and(|permit| permit.expires_at < self.now())
     }

@@ -46,7 +46,6 @@ impl<'a> DecidedRetry<'a> {
         Some(Self { id: machine.journal().id(), of, contract, by })
     }
 
-    /// Its line of the operator log.
     pub(crate) fn act(&self) -> Act {
         let (by, machines) = (self.by.to_owned(), vec![self.of]);
         Act { by, operation: "retry", machines, detail: String::new() }

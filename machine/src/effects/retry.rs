@@ -1,6 +1,5 @@
 use crate::{effects::error::EffectError, store::error::Unavailable};
 
-/// The maximum number of tries of a commit.
 const MAX_TRIES: usize = 6;
 
 /// Decides whether a commit is tried again. Commits are idempotent, so retrying an indeterminate

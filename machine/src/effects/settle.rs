@@ -268,7 +268,6 @@ impl Finish<(Execution<Running>, Unsettled), Settled> for Settle<'_> {
     }
 }
 
-/// Applies the outcome to the execution.
 fn settled(
     store: &Store,
     mut running: Execution<Running>,

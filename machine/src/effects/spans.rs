@@ -29,7 +29,6 @@ pub(crate) fn call<S, P>(execution: &Execution<S>, resumed: bool, service: P) ->
     (span, service)
 }
 
-/// The span of a status query.
 pub(crate) fn ask_service<S>(execution: &Execution<S>) -> Span {
     let (id, tool) = (execution.id(), ToolName(execution.context().action().tool_parts()));
     let name = display(SpanName::of_tool("ask_service", tool));
@@ -89,7 +88,6 @@ fn record(span: &Span, outcome: &'static str, error: Option<&'static str>) {
     }
 }
 
-/// The outcome, and the class of what went wrong.
 fn outcome(settled: &Settled) -> (&'static str, Option<&'static str>) {
     match settled {
         Settled::Completed(_) => ("completed", None),
@@ -120,7 +118,6 @@ impl<T: Callable, S: Perform<T>> Perform<T> for InSpan<S> {
     }
 }
 
-/// Records what `Store::recover` found.
 pub(crate) fn recovered(span: &tracing::Span, found: &Recovered) {
     span.record(field::RECOVERED_IN_DOUBT, found.in_doubt.len());
     span.record(field::RECOVERED_SETTLED, found.settled.len());

@@ -16,7 +16,6 @@ pub(crate) enum Unproven {
     Running,
     /// Whether its worker has ended is unknown.
     Unknown,
-    /// It has ended, and can take effect until this time.
     Settling(Millis),
 }
 

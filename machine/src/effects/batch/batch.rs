@@ -42,15 +42,12 @@ use crate::{
 pub struct Batch<'a> {
     pub(super) store: &'a Store,
     pub(super) items: Vec<Item<'a>>,
-    /// Events for inboxes and leases.
     pub(super) events: Vec<(Id, Event)>,
-    /// Children and their parents.
     pub(super) children: Vec<NewChild>,
     pub(super) conditions: Vec<Condition>,
     pub(super) records: Vec<Record>,
     /// A machine that makes the calls of the state that it is in.
     pub(super) adopts: Option<&'a mut dyn Durable>,
-    /// The operator actions to record.
     pub(super) acts: Vec<Act>,
     /// A handler asked for what it writes.
     pub(super) by_handler: bool,
@@ -107,7 +104,6 @@ impl<'a> Batch<'a> {
         self
     }
 
-    /// Performs an act of the holder of a lease.
     pub(crate) fn event(mut self, id: Id, event: Event) -> Self {
         self.events.push((id, event));
         self
@@ -175,7 +171,6 @@ impl<'a> Batch<'a> {
         Act::merged(changes.chain(retries))
     }
 
-    /// Writes everything, and returns the outcome of each event.
     pub(crate) async fn write_events(mut self) -> Result<Vec<EventOutcome>, EffectError> {
         self.try_write().await
     }

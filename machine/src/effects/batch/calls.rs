@@ -20,24 +20,19 @@ use crate::{
     stored::{Durable, Entered, EnteredCall, NewCall, check_session},
 };
 
-/// The largest number of calls that one entry makes.
 const MAX_CALLS: usize = 256;
 
 /// The newest entry of a machine into a state, which a batch is to write.
 pub(super) struct Entry {
     machine: Id,
-    /// The number of the journal entry.
     number: u64,
-    /// The machine is not stored yet.
     is_new: bool,
 }
 
 /// What entries into states add to a batch.
 #[derive(Default)]
 pub(super) struct Calls {
-    /// The executions, and their gates.
     pub(super) new: Vec<(Option<NewChild>, Box<dyn Durable>)>,
-    /// Calls of earlier entries.
     pub(super) joined: Vec<(Id, Kinship)>,
     /// Outcomes that need no call.
     pub(super) events: Vec<(Id, Event)>,
@@ -112,7 +107,6 @@ fn calls_of(machine: &dyn Durable, state: &str) -> Result<Entered, EffectError> 
     Ok(entered)
 }
 
-/// Returns whether the state of this name makes calls.
 fn invokes(definition: &Definition, state: &str) -> bool {
     definition.states.iter().any(|it| it.name == state && it.invocation.is_some())
 }
@@ -135,7 +129,6 @@ impl Batch<'_> {
 }
 
 impl Calls {
-    /// Adds the calls of an entry.
     async fn add(
         &mut self,
         store: &Store,

@@ -5,7 +5,6 @@ use crate::{
     stored::Durable,
 };
 
-/// A machine that a batch writes.
 pub(super) enum Item<'a> {
     Create(&'a mut dyn Durable),
     Commit(&'a mut dyn Durable),
@@ -50,7 +49,6 @@ impl Item<'_> {
         self.machine().__journal_mut(Pass::new())
     }
 
-    /// Returns whether the batch creates it.
     pub(super) fn is_new(&self) -> bool {
         matches!(self, Self::Create(_) | Self::Brought(..))
     }
