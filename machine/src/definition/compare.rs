@@ -122,7 +122,6 @@ impl Definition {
 }
 
 impl Definition {
-    /// [`successor`](Self::successor) for every state.
     fn successors(&self, newer: &Self) -> Vec<Option<usize>> {
         let states = || newer.states.iter().enumerate();
         let names: BTreeMap<&Text, usize> =
@@ -229,7 +228,6 @@ impl Changes {
         }
     }
 
-    /// The data of one state.
     fn data(&mut self, older: &Definition, old: &StateDef, newer: &Definition, new: &StateDef) {
         let mut compatible = Vec::new();
         let mut incompatible = Vec::new();
@@ -321,7 +319,6 @@ pub(crate) fn before<'a>(field: &Field, fields: &'a [Field]) -> Option<&'a Field
     named.or_else(|| fields.iter().find(|other| field.was.contains(&other.name)))
 }
 
-/// The context, for people.
 fn name(definition: &Definition) -> String {
     match &*definition.context {
         "" => String::from("nothing"),

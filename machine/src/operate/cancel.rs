@@ -36,13 +36,11 @@ pub enum Cancellation {
     Message(SentMessage),
 }
 
-/// The cancellation of one machine.
 enum Plan {
     /// It has not started; its gate ends with it.
     Pending(Id, Option<Id>),
     /// A gate; the execution behind it ends with it.
     Gate(Id, Id),
-    /// A question.
     Question(Id),
     /// A machine of the program's own, by a message.
     Own(Id, Box<Draft>),

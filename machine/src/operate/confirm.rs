@@ -26,7 +26,6 @@ pub enum Finding<'a> {
 }
 
 impl Finding<'_> {
-    /// The act, and its detail for the operator log.
     fn act(&self) -> (&'static str, &str) {
         match self {
             Self::Applied(receipt) => (CONFIRM_APPLIED, applied(*receipt)),

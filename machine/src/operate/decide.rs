@@ -100,7 +100,6 @@ impl Operator<'_> {
     }
 }
 
-/// A gate, and the execution that it guards.
 fn ids_of(gate: &Gate) -> (Id, Id) {
     (gate.id(), gate.approval().execution())
 }

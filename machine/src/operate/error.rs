@@ -43,12 +43,10 @@ impl Error {
         self.kind
     }
 
-    /// Refused, and nothing was changed.
     pub(super) fn refused(text: impl Into<String>) -> Self {
         Self { kind: ErrorKind::Refused, text: text.into(), source: None }
     }
 
-    /// The request is invalid for any machine.
     pub(super) fn invalid(text: impl Into<String>) -> Self {
         Self { kind: ErrorKind::Invalid, text: text.into(), source: None }
     }
@@ -70,7 +68,6 @@ impl Error {
         self
     }
 
-    /// Appends the machines that were processed before it.
     pub(super) fn after(mut self, done: &[Id]) -> Self {
         if !done.is_empty() {
             let done: Vec<_> = done.iter().map(ToString::to_string).collect();

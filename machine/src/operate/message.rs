@@ -18,7 +18,6 @@ pub(super) struct Draft {
     id: Id,
     body: Value,
     warning: Option<String>,
-    /// The number of transitions of the machine.
     transitions: u64,
     /// It answers the question that the machine is at.
     answers: bool,

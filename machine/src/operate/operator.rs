@@ -210,7 +210,6 @@ fn not_in_flight(id: Id, found: &str) -> Error {
     ))
 }
 
-/// Machines that are named twice, once.
 pub(super) fn distinct(ids: &[Id]) -> Vec<Id> {
     let mut distinct = Vec::with_capacity(ids.len());
     for id in ids {

@@ -220,7 +220,6 @@ impl States {
         Err(none(&format!("unknown kind `{}`", shortened(machine)), kinds))
     }
 
-    /// The names of the states that are meant.
     fn statuses(&self, machine: Option<&str>, wanted: &str) -> Result<BTreeSet<String>, Error> {
         let of_kind = || self.all.iter().filter(|(kind, ..)| machine.is_none_or(|it| it == kind));
         let found: BTreeSet<String> = of_kind()
@@ -243,7 +242,6 @@ fn is_same(wanted: &str, name: &str) -> bool {
     wanted.to_lowercase() == name.to_lowercase()
 }
 
-/// The error for a name that nothing has.
 fn none(what: &str, names: impl Iterator<Item = String>) -> Error {
     let mut names: Vec<_> = names.map(|name| format!("`{}`", OneLine(&name))).collect();
     names.sort();

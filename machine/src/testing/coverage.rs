@@ -30,7 +30,6 @@ impl Coverage {
         Self { definition: M::DEFINITION, states, edges, refused }
     }
 
-    /// The name of the machine in stored data.
     pub(super) fn name(&self) -> &str {
         &self.definition.name
     }

@@ -318,7 +318,6 @@ fn is_paused() -> bool {
     tokio::time::Instant::now() == virtual_time
 }
 
-/// Runs a worker until nothing is ready.
 pub(super) async fn run(worker: Worker) {
     let run = tokio::time::timeout(NEVER_IDLE, worker.run_until_idle()).await;
     let run = run.unwrap_or_else(|_| panic!("not idle after {NEVER_IDLE:?} of virtual time"));

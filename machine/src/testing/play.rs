@@ -197,7 +197,6 @@ impl TestEnvironment {
     }
 }
 
-/// The name of the actors.
 const NAME: &str = "test";
 
 /// The longest of the waits for a call in doubt, each twice as long as the one before.

@@ -28,7 +28,6 @@ pub struct TestEvent {
     pub(super) source: Source,
 }
 
-/// What causes an event.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Source {
     Actor,
@@ -126,7 +125,6 @@ pub fn walks<M: Restore>(
     )
 }
 
-/// The edges of a sequence, as indices.
 fn walk(
     definition: &Definition,
     goal: usize,

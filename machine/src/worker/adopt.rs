@@ -5,7 +5,6 @@ use crate::{
     store::{LoadError, Query, Store, Unavailable, inbox::protocol::Event},
 };
 
-/// The machines that are read at a time.
 const PAGE: usize = 500;
 
 /// Wakes the machines in states whose calls they adopt, so that the worker that claims them makes

@@ -63,7 +63,6 @@ impl Calls {
         reported.await.unwrap_or_else(|_| Err("the call panicked".into()))
     }
 
-    /// The number that have not ended.
     pub(super) fn count(&self) -> usize {
         let mut tasks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         while tasks.0.try_join_next().is_some() {}

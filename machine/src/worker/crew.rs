@@ -30,7 +30,6 @@ const LOOKED_AT: usize = 256;
 /// The time between two signs of life, in milliseconds.
 const SIGN: u32 = 20_000;
 
-/// A worker among those of all processes.
 pub(super) struct Crew {
     own: Registration,
     /// Its row may be there.
@@ -41,7 +40,6 @@ pub(super) struct Crew {
     stuck: BTreeSet<(Id, Millis)>,
     /// The reader that is listed in its row.
     pinned: Option<PinnedLog>,
-    /// When it last gave a sign of life.
     signed_at: Option<Millis>,
 }
 

@@ -18,7 +18,6 @@ pub trait Doorbell: Send + Sync + 'static {
     fn listen(&self) -> BoxFuture<'static, ()>;
 }
 
-/// The doorbell of a store.
 #[derive(Debug)]
 pub(super) struct StoreDoorbell(pub(super) Arc<Event>);
 
@@ -39,7 +38,6 @@ impl Doorbell for StoreDoorbell {
 }
 
 impl Store {
-    /// Rings this doorbell after each commit.
     pub(super) fn ring(&self, doorbell: Arc<dyn Doorbell>) {
         self.inner.backend.on_commit(Arc::new(move || doorbell.ring()));
     }

@@ -33,7 +33,6 @@ const LOOK_AGAIN: Duration = Duration::from_secs(2);
 /// The delay before a service is asked again for the outcome of a call.
 const ASK_AGAIN: Duration = Duration::from_mins(1);
 
-/// The tools of a worker.
 pub(super) struct Executions {
     pub(super) actors: Arc<Actors>,
     /// By name, such as `email.send`.

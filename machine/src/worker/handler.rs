@@ -92,7 +92,6 @@ impl<M: Restore + Erased<Event: DeserializeOwned + Send> + Send + 'static> Drive
 )]
 pub trait SelfDriven {}
 
-/// The handler of a machine that needs none.
 pub(super) struct Waits<M>(PhantomData<fn() -> M>);
 
 impl<M> Waits<M> {

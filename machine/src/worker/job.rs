@@ -45,7 +45,6 @@ use crate::{
 /// The number of claims of one machine in a row.
 const CLAIMS: u32 = 32;
 
-/// A machine under a lease.
 #[allow(clippy::struct_excessive_bools, reason = "each is a separate fact")]
 struct Job<'a, H: Handler> {
     handler: &'a H,
@@ -55,7 +54,6 @@ struct Job<'a, H: Handler> {
     state: Option<&'static str>,
     /// Not while user code has it.
     machine: Option<H::Machine>,
-    /// When its next deadline is due.
     due_at: Option<Millis>,
     messages: Vec<Queued>,
     /// The messages that the current state refused.
@@ -71,7 +69,6 @@ struct Job<'a, H: Handler> {
     steps: u32,
     /// Since when it has been ready.
     ready_at: Millis,
-    /// A message waits for a worker that knows its sender.
     is_for_others: bool,
     /// When it is due, if it is ready for another program before.
     timer: Option<Wake>,
@@ -246,7 +243,6 @@ fn attempts<H: Handler>(shared: &Shared) -> u32 {
     shared.settings.attempts.saturating_add(u32::from(is_of_heads::<H>()))
 }
 
-/// The name of the handler's machine.
 fn kind<H: Handler>() -> &'static str {
     <H::Machine as Restore>::DEFINITION.name.as_ref()
 }
@@ -256,7 +252,6 @@ impl<H: Handler> Job<'_, H> {
         self.lease.id
     }
 
-    /// The span of a job.
     fn span(&self) -> Span {
         let (kind, id, token) = (kind::<H>(), display(self.id()), self.lease.token);
         let name = display(telemetry::SpanName::process(kind));

@@ -66,7 +66,6 @@ impl HeldLease {
         self.changed.notify(usize::MAX);
     }
 
-    /// Completes when the holder must stop.
     pub(super) async fn wait_for_loss(&self, store: &Store) {
         loop {
             let changed = self.changed.listen();
@@ -102,7 +101,6 @@ impl HeldLease {
     }
 }
 
-/// The leases of a worker.
 #[derive(Debug, Default)]
 pub(super) struct Leases(Mutex<Vec<Weak<HeldLease>>>);
 

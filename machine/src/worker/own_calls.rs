@@ -17,7 +17,6 @@ pub struct OwnCalls<T> {
     tool: PhantomData<fn() -> T>,
 }
 
-/// The calls of a machine to read.
 #[derive(Debug)]
 enum Which {
     /// Those of the entry with this number.

@@ -39,7 +39,6 @@ use crate::{
     telemetry,
 };
 
-/// A handler of any machine.
 pub(super) trait AnyHandler: Send + Sync {
     fn definition(&self) -> &'static Definition;
 
@@ -66,7 +65,6 @@ impl<H: Handler> AnyHandler for H {
     }
 }
 
-/// The loop of a worker.
 pub(super) struct Loop {
     pub(super) shared: Arc<Shared>,
     pub(super) kinds: BTreeMap<&'static str, Arc<dyn AnyHandler>>,
@@ -76,14 +74,12 @@ pub(super) struct Loop {
     pub(super) tools: Vec<Arc<dyn Runner>>,
     pub(super) doorbells: Vec<Arc<dyn Doorbell>>,
     pub(super) jobs: JoinSet<()>,
-    /// The machines of the jobs.
     pub(super) busy: HashMap<task::Id, Id>,
     /// The job of a suspect: nothing else runs at the same time.
     pub(super) alone: Option<task::Id>,
     pub(super) calls: Arc<Calls>,
 }
 
-/// The event that wakes the loop.
 enum Woken {
     /// Something may be ready, or there is room again.
     Recheck,

@@ -10,7 +10,6 @@ const GOLDEN: u128 = 0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835;
 const SHORTEST_LEASE: Duration = Duration::from_millis(100);
 const SHORTEST_SWEEP: Duration = Duration::from_millis(10);
 
-/// The settings of a worker.
 #[derive(Debug, Clone)]
 pub(super) struct Settings {
     pub(super) lease: Duration,
@@ -162,7 +161,6 @@ pub(super) fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Ends at this uptime of the store's clock.
 pub(super) async fn sleep_until(store: &Store, until: Duration) {
     let clock = &store.inner.clock;
     clock.sleep(until.saturating_sub(clock.uptime())).await;

@@ -18,7 +18,6 @@ use crate::{
 /// The time for which a machine that needs another program is left to others.
 pub(super) const SKIP_FOR: Duration = Duration::from_secs(30);
 
-/// A callback of the program.
 pub(super) struct Hook<F: ?Sized>(pub(super) Box<F>);
 
 impl<F: ?Sized> fmt::Debug for Hook<F> {
@@ -27,18 +26,14 @@ impl<F: ?Sized> fmt::Debug for Hook<F> {
     }
 }
 
-/// For failed attempts.
 pub(super) type OnError = Hook<dyn Fn(&FailedAttempt<'_>) + Send + Sync>;
 
-/// For the stop of the worker.
 pub(super) type OnStop = Hook<dyn Fn(&Stopping) + Send + Sync>;
 
-/// The data that the jobs of a worker share.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) store: Store,
     pub(super) actors: Arc<Actors>,
-    /// The holder of its leases.
     pub(super) name: String,
     pub(super) settings: Settings,
     pub(super) senders: Senders,

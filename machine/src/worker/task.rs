@@ -238,7 +238,6 @@ impl Task {
         self.taken.push(message);
     }
 
-    /// The messages to acknowledge.
     pub(super) fn taken(&mut self) -> Vec<String> {
         std::mem::take(&mut self.taken)
     }
@@ -286,7 +285,6 @@ impl Task {
         batch.records(self.records.iter().cloned())
     }
 
-    /// Returns whether it writes a record with this id.
     pub(super) fn has_record(&self, id: Id) -> bool {
         self.records.iter().any(|record| record.id == id)
     }
@@ -296,7 +294,6 @@ impl Task {
         self.messages.iter().any(|(to, _)| *to == self.lease.id)
     }
 
-    /// Returns whether it creates machines that this one waits for.
     pub(super) fn has_children(&self) -> bool {
         !self.children.is_empty()
     }

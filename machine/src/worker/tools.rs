@@ -18,7 +18,6 @@ use crate::{
     typed::Refused,
 };
 
-/// The outcome of starting a call.
 #[allow(clippy::large_enum_variant, reason = "there is one at a time")]
 pub(super) enum Began {
     Settled(Settled),

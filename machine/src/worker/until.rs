@@ -9,7 +9,6 @@ use tokio::task::JoinHandle;
 use super::WorkerError;
 use crate::store::Unavailable;
 
-/// The condition on which a worker stops.
 pub(super) enum Until {
     Stopped(Arc<Stop>),
     Idle,

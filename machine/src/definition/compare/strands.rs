@@ -7,7 +7,6 @@ use crate::{
     definition::{Definition, Edge, Stays, Text},
 };
 
-/// Two definitions of a machine.
 pub(super) struct Pair<'a> {
     older: &'a Definition,
     pub(super) newer: &'a Definition,

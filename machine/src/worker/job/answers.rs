@@ -17,7 +17,6 @@ use crate::{
 /// A call of the current entry that has an outcome.
 pub(super) struct Answer {
     position: u32,
-    /// The correlation id of its message.
     pub(super) correlation: String,
     of: Of,
     pub(super) is_taken: bool,
@@ -31,7 +30,6 @@ enum Of {
 }
 
 impl Answer {
-    /// The one that a message brings.
     fn of(position: u32, message: &Received) -> Self {
         let body: Value = serde_json::from_str(&message.body).unwrap_or_default();
         let of = Of::Error(body["error"].clone());
@@ -63,7 +61,6 @@ impl Answer {
     }
 }
 
-/// The calls of the current entry.
 pub(super) struct Answers {
     pub(super) all: Vec<Answer>,
     /// The number that have no outcome yet.
@@ -80,7 +77,6 @@ async fn message(
     Ok(store.inner.backend.messages(which).await?.pop().transpose()?)
 }
 
-/// Why an outcome cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Unread {
     /// Its execution cannot.

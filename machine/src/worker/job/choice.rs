@@ -114,7 +114,6 @@ impl<H: Handler> Job<'_, H> {
         };
     }
 
-    /// Returns whether this work waits for a call.
     pub(super) fn waits_on(&self, work: &Attempted) -> bool {
         self.waits.iter().any(|(waiting, _)| waiting == work)
     }

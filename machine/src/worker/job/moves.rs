@@ -340,7 +340,6 @@ impl<H: Handler> Job<'_, H> {
     }
 }
 
-/// The effect of a message.
 enum Taken<M> {
     Moved(M),
     Later(M, String),
@@ -365,7 +364,6 @@ fn panicked(what: &str, panic: &(dyn Any + Send)) -> String {
     format!("{what} panicked: {}", panic_text(panic))
 }
 
-/// An error with its causes.
 fn chain(failure: &Failure) -> String {
     let mut text = failure.to_string();
     let mut source = failure.source();

@@ -140,7 +140,6 @@ impl<H: Handler> Job<'_, H> {
         Some(self.machine.as_ref()?.journal().past().entered)
     }
 
-    /// The invocation of the current state.
     pub(super) fn invocation(&self) -> Option<&'static Invocation> {
         let state = Erased::state_index(self.machine.as_ref()?);
         <H::Machine as Restore>::DEFINITION.states[state].invocation.as_ref()

@@ -34,7 +34,6 @@ impl<H: Handler> Job<'_, H> {
         self.is_for_others.then_some(since)
     }
 
-    /// Lets the machine wait.
     pub(super) async fn park(
         &mut self,
         mut task: Option<Task>,

@@ -206,7 +206,6 @@ impl<H: Handler> Job<'_, H> {
         self.again().await
     }
 
-    /// Goes on with something else.
     pub(super) async fn again(&mut self) -> Result<Flow, Unavailable> {
         let kept = std::mem::take(&mut self.kept);
         let was = self.on.clone();
