@@ -56,7 +56,6 @@ no program was compared with it: a program declares its machines and tools with 
 const WHAT: &str =
     "JSON with definitions, as `topology --definition` or `serde_json` writes them: one, or a list";
 
-/// The largest file of definitions, in bytes.
 const LARGEST: u64 = 64 * 1024 * 1024;
 
 /// One definition, or a list.

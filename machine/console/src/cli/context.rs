@@ -94,7 +94,6 @@ impl Context {
         self
     }
 
-    /// True if the program has declared neither machines nor tools.
     pub(super) fn declares_nothing(&self) -> bool {
         self.options.declares_nothing()
     }
@@ -110,7 +109,6 @@ impl Context {
         Ok(self.options.clone().with_misfits().must_exist().sqlite(&self.db).await?)
     }
 
-    /// The prefix of commands of this program for this file.
     pub(super) fn command(&self) -> String {
         if let Some(prefix) = &self.prefix {
             return prefix.chars().filter(|one| !is_invisible(*one)).collect();

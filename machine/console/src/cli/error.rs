@@ -57,12 +57,10 @@ impl Error {
         Self { code: Code::Untold, text, ..self }
     }
 
-    /// The reader closed the output.
     pub(super) fn is_closed(&self) -> bool {
         self.code == Code::Closed
     }
 
-    /// The same, with more about it.
     pub(super) fn hint(mut self, hint: impl fmt::Display) -> Self {
         self.text = format!("{}; {hint}", self.text);
         self

@@ -75,7 +75,6 @@ async fn select(observer: &Observer, session: &str) -> Result<Selection, operate
     wanted.select(observer, Query::new()).await
 }
 
-/// The machines that a person means, each once.
 pub(super) async fn find_all(store: &Store, texts: &[String]) -> Result<Vec<Id>, Error> {
     let mut seen = BTreeSet::new();
     let mut found = Vec::new();

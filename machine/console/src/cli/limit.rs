@@ -1,4 +1,3 @@
-/// Parses the size of a page.
 pub(super) fn limit(text: &str) -> Result<usize, String> {
     match text.parse::<u32>() {
         Ok(number @ 1..) => Ok(usize::try_from(number).unwrap_or(usize::MAX)),

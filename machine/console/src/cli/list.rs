@@ -135,7 +135,6 @@ impl List {
         Ok(Listing { attention, machines, unreadable, next })
     }
 
-    /// The selection of the options.
     async fn selection(&self, store: &Store, observer: &Observer) -> Result<Selection, Error> {
         let mut query = Query::new().limit(self.limit);
         if self.order == Order::Newest {

@@ -17,7 +17,6 @@ pub(super) struct By {
 }
 
 impl By {
-    /// The person, at work on a store.
     pub(super) fn operates<'a>(&'a self, context: &'a Context, store: &'a Store) -> Operator<'a> {
         self.person.operates(context, store)
     }
@@ -38,7 +37,6 @@ pub(super) struct One {
 }
 
 impl One {
-    /// The file, and the machine in it.
     pub(super) async fn open(&self, context: &Context) -> Result<(Store, Id), Error> {
         let store = context.write().await?;
         let id = ids::find(&store, &self.id).await?;
@@ -57,7 +55,6 @@ pub(super) struct Several {
 }
 
 impl Several {
-    /// The file, and the machines in it, each once.
     pub(super) async fn open(&self, context: &Context) -> Result<(Store, Vec<Id>), Error> {
         let store = context.write().await?;
         let ids = ids::find_all(&store, &self.ids).await?;

@@ -10,7 +10,6 @@ pub(super) struct Person {
 }
 
 impl Person {
-    /// The person, at work on a store.
     pub(super) fn operates<'a>(&'a self, context: &'a Context, store: &'a Store) -> Operator<'a> {
         Operator::new(store, &context.actors, &self.by, "cli")
     }

@@ -84,7 +84,6 @@ impl Program {
     }
 }
 
-/// Reads a key of digests.
 fn key(file: &Path) -> Result<[u8; 32], Error> {
     const WHAT: &str = "a key file, with 32 bytes, or 64 hexadecimal digits";
     // White space around the digits is allowed.

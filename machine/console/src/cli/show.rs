@@ -71,7 +71,6 @@ impl Lines {
         self.line(name, text);
     }
 
-    /// A time, and how long ago it is.
     fn moment(&self, at: i64) -> String {
         format!("{} ({})", local(at), relative(at, self.now))
     }

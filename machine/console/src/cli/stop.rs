@@ -24,12 +24,10 @@ impl Stop {
         Self { event, is_set }
     }
 
-    /// Notified when a signal comes.
     pub(super) fn listen(&self) -> EventListener {
         self.event.listen()
     }
 
-    /// True after a signal.
     pub(super) fn is_set(&self) -> bool {
         self.is_set.load(Ordering::SeqCst)
     }

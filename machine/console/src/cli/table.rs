@@ -74,7 +74,6 @@ pub(super) fn lines(lines: &[String]) -> Cell {
     Cell::new(lines.join("\n"))
 }
 
-/// A cell with the label of a state.
 pub(super) fn label(terminal: Terminal, label: &str) -> Cell {
     let color = match label {
         "CONTRADICTED" | "IN_DOUBT" => Some(Color::Red),
@@ -93,7 +92,6 @@ pub(super) fn state(terminal: Terminal, name: &str, calls: Option<&StateCalls>) 
     colored(terminal, &calls.label, first.and_then(stage_color))
 }
 
-/// The colour of a stage that needs a person.
 pub(super) fn stage_color(stage: CallStage) -> Option<Color> {
     match stage {
         CallStage::InDoubt => Some(Color::Red),

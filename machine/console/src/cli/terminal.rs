@@ -54,7 +54,6 @@ pub(super) fn field(name: &str, value: impl fmt::Display) -> String {
     format!("{name:12} {value}\n")
 }
 
-/// Writes to the standard output.
 pub(super) fn print(text: &str) -> Result<(), Error> {
     let mut stdout = io::stdout().lock();
     stdout.write_all(text.as_bytes())?;

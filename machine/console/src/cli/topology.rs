@@ -168,7 +168,6 @@ fn when(edge: &view::TopologyEdge) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// The calls that states make; empty without any.
 fn calls(terminal: Terminal, topology: &view::Topology) -> String {
     let mut table = Table::new(terminal, &["State", "Call", "Tool", "Approval", "Outcome", "More"]);
     for node in &topology.nodes {

@@ -85,7 +85,6 @@ fn tables(terminal: Terminal, now: Millis, agents: &[AgentOverview]) -> String {
     turns.text() + &calls.part("Waiting for results")
 }
 
-/// Adds the waiting set of a turn.
 fn waiting(table: &mut Table, turn: &TurnOverview, now: Millis) {
     for call in &turn.waiting {
         let id = call.id.map(|id| format!(" {id}")).unwrap_or_default();

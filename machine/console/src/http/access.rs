@@ -98,19 +98,16 @@ impl Access {
         Ok(self)
     }
 
-    /// True if there is a token of an operator.
     #[cfg(feature = "cli")]
     pub(crate) fn can_write(&self) -> bool {
         self.tokens.iter().any(|known| known.role == Role::Operator)
     }
 
-    /// True if there are no tokens.
     #[cfg(feature = "cli")]
     pub(crate) fn is_empty(&self) -> bool {
         self.tokens.is_empty()
     }
 
-    /// The role and the person of a token.
     pub(super) fn find(&self, token: &[u8]) -> Option<(Role, &Human)> {
         let digest = blake3::hash(token);
         let found = self.tokens.iter().find(|known| known.digest == digest)?;

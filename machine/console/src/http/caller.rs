@@ -17,7 +17,6 @@ use super::{
 use crate::audience::Audience;
 use machine::{actor::Human, operate::Operator, store::LoadError};
 
-/// The sender of a request.
 #[derive(Debug, Clone)]
 pub(super) struct Caller {
     pub(super) role: Role,
@@ -60,7 +59,6 @@ impl Caller {
 pub(super) struct Writer(Human);
 
 impl Writer {
-    /// The person, at work on the store.
     pub(super) fn operates<'a>(&'a self, http: &'a Http) -> Operator<'a> {
         Operator::new(&http.store, &http.actors, &self.0, "http")
     }

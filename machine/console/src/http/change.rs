@@ -86,7 +86,6 @@ pub(super) struct Changed {
 /// The names of the events.
 pub(super) const EVENTS: [&str; 3] = ["execution_state", "machine_state", "changed"];
 
-/// A journal entry, as subscribers see it.
 #[derive(Debug)]
 pub(super) struct Change {
     pub(super) position: Position,
@@ -107,7 +106,6 @@ struct Subject {
     session: Option<String>,
 }
 
-/// Makes changes of journal entries.
 pub(super) struct Changes {
     store: Store,
     observer: Observer,

@@ -45,7 +45,6 @@ pub(super) struct Wanted {
     id: Option<String>,
 }
 
-/// The events to send.
 struct Filter {
     events: Vec<&'static str>,
     session: Option<String>,

@@ -21,7 +21,6 @@ use machine::{
 /// The largest body of a request, in bytes.
 pub(super) const LARGEST: usize = 2 * 1024 * 1024;
 
-/// The body of a request, as JSON.
 pub(super) struct Body<T>(pub(super) T);
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
@@ -59,7 +58,6 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
     }
 }
 
-/// The query of a request.
 pub(super) struct Query<T>(pub(super) T);
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Query<T> {
@@ -88,7 +86,6 @@ impl<S: Send + Sync> FromRequestParts<S> for Named {
     }
 }
 
-/// The id in a path.
 pub(super) struct OfMachine(pub(super) Id);
 
 impl<S: Send + Sync> FromRequestParts<S> for OfMachine {

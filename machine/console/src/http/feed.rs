@@ -24,7 +24,6 @@ const KEPT: usize = 1024;
 /// The pause before a journal that could not be read is read again.
 const AGAIN: Duration = Duration::from_millis(200);
 
-/// The changes of a store.
 pub(super) struct Feed {
     store: Store,
     changes: Changes,
@@ -37,7 +36,6 @@ pub(super) struct Feed {
     closed: AtomicBool,
 }
 
-/// The newest changes.
 #[derive(Default)]
 struct Ring {
     changes: VecDeque<Arc<Change>>,
@@ -100,7 +98,6 @@ impl Feed {
         Ok(reader)
     }
 
-    /// Ends all streams: the server stops.
     pub(super) fn close(&self) {
         self.closed.store(true, Ordering::SeqCst);
         self.grown.notify(usize::MAX);
@@ -111,7 +108,6 @@ impl Feed {
         self.closed.load(Ordering::SeqCst)
     }
 
-    /// Waits until the feed is closed.
     async fn ended(&self) {
         loop {
             let closed = self.grown.listen();
@@ -127,7 +123,6 @@ impl Feed {
         self.subscribers.load(Ordering::SeqCst) > 0 && !self.is_closed()
     }
 
-    /// The changes after a position.
     fn after(&self, position: Position) -> Known {
         let ring = self.ring();
         if ring.start.is_none_or(|start| start > position) {

@@ -50,7 +50,6 @@ pub(super) fn host(request: &Request) -> Option<Authority> {
     }
 }
 
-/// A host, optionally with a port.
 fn is_plain(authority: &Authority) -> bool {
     let host = authority.host().len();
     authority.as_str().len() == host

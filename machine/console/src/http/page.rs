@@ -23,7 +23,6 @@ macro_rules! files {
     };
 }
 
-/// The files that the page loads.
 const FILES: &[(&str, &str)] = files![
     "api.js",
     "commands.js",

@@ -79,7 +79,6 @@ impl Problem {
         }
     }
 
-    /// The server has a bug.
     pub(super) fn broken() -> Self {
         Self::failed("the request could not be completed; check whether it took effect")
     }

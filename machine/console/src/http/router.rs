@@ -142,7 +142,6 @@ async fn openapi() -> Response {
     ([(header::CONTENT_TYPE, "application/json")], Http::openapi()).into_response()
 }
 
-/// Every route can answer with a problem.
 fn add_problems(document: &mut Document) {
     let problem = ContentBuilder::new().schema(Some(Ref::from_schema_name("Problem"))).build();
     let problem = ResponseBuilder::new()

@@ -37,9 +37,7 @@ pub struct Http {
     pub(super) access: Access,
     /// Names of hosts, besides `localhost`.
     pub(super) hosts: Vec<String>,
-    /// The prefix of commands.
     pub(super) command: String,
-    /// The name of the file.
     pub(super) database: Option<String>,
     pub(super) feed: Arc<Feed>,
     pub(super) receipts: Receipts,
