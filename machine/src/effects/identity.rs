@@ -33,40 +33,15 @@ struct Compared {
 }
 
 impl Identities {
-    fn upto(&self, of: &(TypeId, String)) -> Option<u64> {
-        let compared = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        compared.get(of).map(|compared| compared.upto)
-    }
-
-    /// The attempts among these that are not its own.
-    fn others(&self, of: &(TypeId, String), tokens: impl Iterator<Item = u64>) -> HashSet<u64> {
-        let compared = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let own = compared.get(of).map(|compared| &compared.own);
-        tokens.filter(|token| own.is_none_or(|own| !own.contains(token))).collect()
-    }
-
-    fn compared(&self, of: (TypeId, String), upto: u64) {
+    fn with<R>(&self, of: &(TypeId, String), act: impl FnOnce(&mut Compared) -> R) -> R {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let compared = all.entry(of).or_default();
-        compared.upto = compared.upto.max(upto);
-        let upto = compared.upto;
-        compared.own.retain(|token| *token > upto);
+        act(all.entry(of.clone()).or_default())
     }
+}
 
-    fn made(&self, of: (TypeId, String), token: u64) {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.entry(of).or_default().own.insert(token);
-    }
-
-    fn testifies(&self, of: (TypeId, String), id: Id, contract: &Contract) {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let witness = &mut all.entry(of).or_default().witness;
-        witness.get_or_insert_with(|| Arc::new((id, contract.clone())));
-    }
-
-    fn witness(&self, of: &(TypeId, String)) -> Option<Arc<(Id, Contract)>> {
-        let compared = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        compared.get(of).and_then(|compared| compared.witness.clone())
+impl Compared {
+    fn testifies(&mut self, id: Id, contract: &Contract) {
+        self.witness.get_or_insert_with(|| Arc::new((id, contract.clone())));
     }
 }
 
@@ -121,8 +96,10 @@ impl Store {
     pub(super) fn made_attempt<T: Callable>(&self, id: Id, contract: &Contract, token: u64) {
         if let Some((tool, maker)) = made::<T>(contract) {
             let of = (maker.type_id, tool.to_owned());
-            self.effects().identities.testifies(of.clone(), id, contract);
-            self.effects().identities.made(of, token);
+            self.effects().identities.with(&of, |compared| {
+                compared.testifies(id, contract);
+                compared.own.insert(token);
+            });
         }
     }
 
@@ -131,22 +108,24 @@ impl Store {
     async fn compare_attempts(&self, tool: &str, maker: Maker) -> Result<(), EffectError> {
         let identities = &self.effects().identities;
         let of = (maker.type_id, tool.to_owned());
-        if let Some(witness) = identities.witness(&of) {
+        let (upto, witness) =
+            identities.with(&of, |compared| (compared.upto, compared.witness.clone()));
+        if let Some(witness) = witness {
             let (id, contract) = &*witness;
             compare(*id, contract, maker)?;
         }
-        let upto = identities.upto(&of).unwrap_or(0);
         let attempts = self.inner.backend.attempts(Attempts::OfTool(of.1.clone(), upto)).await?;
         // A tampered attempt proves nothing, and must not keep others from the tool.
         let attempts: Vec<_> = attempts.into_iter().flatten().collect();
         let newest = attempts.last().map_or(upto, |newest| newest.token);
-        let others = identities.others(&of, attempts.iter().map(|attempt| attempt.token));
-        let mut ids = Vec::with_capacity(others.len());
-        for attempt in attempts.iter().filter(|attempt| others.contains(&attempt.token)) {
-            if !ids.contains(&attempt.by) {
-                ids.push(attempt.by);
+        let mut ids = Vec::new();
+        identities.with(&of, |compared| {
+            for attempt in &attempts {
+                if !compared.own.contains(&attempt.token) && !ids.contains(&attempt.by) {
+                    ids.push(attempt.by);
+                }
             }
-        }
+        });
         if !ids.is_empty() {
             let rows = self.inner.backend.rows(ids).await?;
             let rows: Vec<_> = (0..).zip(rows).collect();
@@ -156,13 +135,19 @@ impl Store {
                 match self.restore_safely::<AnyExecution>(found, &definitions) {
                     Ok(execution) => {
                         compare(execution.id(), execution.context(), maker)?;
-                        identities.testifies(of.clone(), execution.id(), execution.context());
+                        identities.with(&of, |compared| {
+                            compared.testifies(execution.id(), execution.context());
+                        });
                     }
                     Err(error) => telemetry::Skipped { error: error.class() }.emit(),
                 }
             }
         }
-        identities.compared(of, newest);
+        identities.with(&of, |compared| {
+            let upto = compared.upto.max(newest);
+            compared.upto = upto;
+            compared.own.retain(|token| *token > upto);
+        });
         Ok(())
     }
 }
