@@ -106,8 +106,7 @@ pub struct Invoked<T> {
 
 /// The calls that a machine makes with its newest entry. The ids of their executions depend on
 /// nothing else.
-#[doc(hidden)]
-pub fn invoked<T: Invoke>(
+pub(crate) fn invoked<T: Invoke>(
     machine: &dyn Durable,
     calls: impl IntoIterator<Item = Invoked<T>>,
 ) -> Entered {

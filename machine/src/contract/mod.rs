@@ -81,8 +81,8 @@ pub use call::{Attempt, Call, Perform, ServiceFn, service_fn};
 #[cfg(feature = "store")]
 pub(crate) use call_record::CallRecord;
 pub use call_stage::CallStage;
-#[doc(hidden)]
-pub use callable::TypedTool;
+#[cfg(feature = "worker")]
+pub(crate) use callable::TypedTool;
 pub use callable::{Callable, Repeatable, ToolAnswer};
 #[cfg(feature = "store")]
 pub use callback::Reporter;
@@ -111,8 +111,9 @@ pub(crate) use in_doubt::{accept, record};
 pub(crate) use in_flight::CallHandle;
 pub use in_flight::InFlight;
 pub use invalid::InvalidContract;
+pub(crate) use invoked::invoked;
 #[doc(hidden)]
-pub use invoked::{Invoke, Invoked, invoked, row_of};
+pub use invoked::{Invoke, Invoked, row_of};
 pub use key::IdempotencyKey;
 #[cfg(feature = "store")]
 pub(crate) use limits::{MAX_RECEIPT, bounded, bounded_receipt};
