@@ -14,19 +14,12 @@ use crate::actor::Category;
 /// The optional parts of a state. One without any of them is [`state`].
 #[derive(Debug, Clone, Copy)]
 pub struct StateRow {
-    /// See [`StateDef::docs`].
     pub docs: &'static str,
-    /// See [`StateDef::stable`].
     pub stable: bool,
-    /// See [`StateDef::terminal`].
     pub terminal: bool,
-    /// See [`StateDef::fields`].
     pub fields: &'static [Field],
-    /// See [`StateDef::was`].
     pub was: &'static [Text],
-    /// See [`StateDef::upgrades`].
     pub upgrades: &'static [u32],
-    /// See [`StateDef::invocation`].
     pub invocation: Option<InvocationRow>,
 }
 
@@ -34,68 +27,43 @@ pub struct StateRow {
 #[derive(Debug, Clone, Copy)]
 #[allow(clippy::struct_excessive_bools, reason = "each is an option of the attribute")]
 pub struct InvocationRow {
-    /// See [`Invocation::name`].
     pub name: &'static str,
-    /// See [`Invocation::tool`].
     pub tool: &'static str,
-    /// See [`Invocation::service`].
     pub service: &'static str,
-    /// See [`Invocation::method`].
     pub method: &'static str,
-    /// See [`Invocation::irreversible`].
     pub irreversible: bool,
-    /// See [`Invocation::set`].
     pub set: bool,
     /// Each call has to be approved.
     pub approve: bool,
     /// The function that says which calls have to be approved.
     pub approve_when: Option<&'static str>,
-    /// See [`Invocation::unattended`].
     pub unattended: bool,
-    /// See [`Invocation::adopt`].
     pub adopt: bool,
-    /// See [`Invocation::expires`].
     pub expires: Option<&'static str>,
-    /// See [`Invocation::within`].
     pub within: Option<&'static str>,
-    /// See [`Invocation::done`].
     pub done: Option<&'static str>,
-    /// See [`Invocation::failed`].
     pub failed: Option<&'static str>,
-    /// See [`Invocation::each`].
     pub each: Option<&'static str>,
-    /// See [`Invocation::was`].
     pub was: &'static [Text],
 }
 
 /// The optional parts of an edge. One without any of them is [`edge`].
 #[derive(Debug, Clone, Copy)]
 pub struct EdgeRow {
-    /// See [`Edge::docs`].
     pub docs: &'static str,
-    /// See [`Edge::payload`].
     pub payload: &'static [Field],
-    /// See [`Edge::actors`].
     pub actors: &'static [Text],
-    /// See [`Edge::guard`].
     pub guard: Option<&'static str>,
-    /// See [`Edge::when`].
     pub when: Option<&'static str>,
-    /// See [`Edge::deadline`].
     pub deadline: Option<(&'static str, Option<usize>)>,
     /// See [`DeadlineDef::absolute`].
     pub at: bool,
-    /// See [`Edge::computed`].
     pub computed: &'static [Text],
-    /// See [`Edge::stays`].
     pub stays: Stays,
-    /// See [`Edge::detach`].
     pub detach: bool,
-    /// See [`Edge::was`].
     pub was: &'static [Text],
 }
 
-/// Nothing of it.
 pub const STATE: StateRow = StateRow {
     docs: "",
     stable: false,
@@ -106,7 +74,6 @@ pub const STATE: StateRow = StateRow {
     invocation: None,
 };
 
-/// Nothing of it.
 #[cfg(feature = "durable")]
 pub(crate) const INVOCATION: InvocationRow = InvocationRow {
     name: "",
@@ -127,7 +94,6 @@ pub(crate) const INVOCATION: InvocationRow = InvocationRow {
     was: &[],
 };
 
-/// Nothing of it.
 pub const EDGE: EdgeRow = EdgeRow {
     docs: "",
     payload: &[],
