@@ -84,20 +84,13 @@ impl<T> Deref for Call<T> {
 /// does is decided by the [`Call`].
 ///
 /// ```
-/// use machine::contract::{Answer, Applied, Call, Irreversible, OrRefused, Perform, Tool};
+/// use machine::contract::{Answer, Applied, Call, OrRefused, Perform, Tool};
 /// use serde::{Deserialize, Serialize};
 ///
-/// #[derive(Debug, Serialize, Deserialize)]
+/// #[derive(Debug, Serialize, Deserialize, Tool)]
+/// #[tool(cluster.deploy, irreversible)]
 /// struct Deploy {
 ///     version: u32,
-/// }
-///
-/// impl Tool for Deploy {
-///     const SERVICE: &'static str = "cluster";
-///     const METHOD: &'static str = "deploy";
-///     type Effect = Irreversible;
-///     type Receipt = String;
-///     type Refusal = String;
 /// }
 ///
 /// struct Cluster {

@@ -18,48 +18,7 @@ use crate::id::Id;
 /// work, and drop it when that is done. The answer can come through it, too: it counts if the
 /// future was dropped in the meantime, or its caller has stopped waiting.
 ///
-/// A guard keeps the store open.
-///
-/// ```
-/// use machine::contract::{Answer, Applied, Call, Irreversible, NoReceipt, Perform, Tool};
-/// use serde::{Deserialize, Serialize};
-///
-/// #[derive(Debug, Clone, Serialize, Deserialize)]
-/// struct Pay {
-///     cents: u64,
-/// }
-///
-/// impl Tool for Pay {
-///     const SERVICE: &'static str = "bank";
-///     const METHOD: &'static str = "pay";
-///     type Effect = Irreversible;
-///     type Receipt = String;
-///     type Refusal = String;
-/// }
-///
-/// #[derive(Clone)]
-/// struct Bank;
-///
-/// impl Bank {
-///     /// A client that blocks.
-///     fn pay(&self, _: &Pay) -> Answer {
-///         Ok(Applied::new("transfer 17"))
-///     }
-/// }
-///
-/// impl Perform<Pay> for Bank {
-///     async fn perform(&self, call: &Call<Pay>) -> Answer {
-///         let (bank, pay, in_flight) = (self.clone(), call.arguments.clone(), call.in_flight());
-///         let paid = tokio::task::spawn_blocking(move || {
-///             let answer = bank.pay(&pay);
-///             // Also if the future is gone.
-///             in_flight.answer(answer.clone());
-///             answer
-///         });
-///         paid.await?
-///     }
-/// }
-/// ```
+/// A guard keeps the store open. [`Perform`](super::Perform) has an example.
 pub struct InFlight<T> {
     call: Arc<SharedCall>,
     /// Keeps the store open.

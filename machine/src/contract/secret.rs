@@ -22,21 +22,14 @@ use crate::journal::{Digest, canonical_whole};
 ///
 /// ```
 /// use machine::actor::Actors;
-/// use machine::contract::{Action, Contract, Irreversible, Secret, Tool};
+/// use machine::contract::{Contract, Secret, Tool};
 /// use serde::{Deserialize, Serialize};
 ///
-/// #[derive(Debug, Serialize, Deserialize)]
+/// #[derive(Debug, Serialize, Deserialize, Tool)]
+/// #[tool(accounts.set_password, irreversible)]
 /// struct SetPassword {
 ///     user: String,
 ///     password: Secret<String>,
-/// }
-///
-/// impl Tool for SetPassword {
-///     const SERVICE: &'static str = "accounts";
-///     const METHOD: &'static str = "set_password";
-///     type Effect = Irreversible;
-///     type Receipt = String;
-///     type Refusal = String;
 /// }
 ///
 /// let actors = Actors::issue("assistant")?;

@@ -19,21 +19,14 @@ impl OpenOptions {
     /// them.
     ///
     /// ```
-    /// use machine::contract::{Idempotent, Tool};
+    /// use machine::contract::Tool;
     /// use machine::store::OpenOptions;
     /// use serde::{Deserialize, Serialize};
     ///
-    /// #[derive(Serialize, Deserialize)]
+    /// #[derive(Serialize, Deserialize, Tool)]
+    /// #[tool(files.read, idempotent)]
     /// struct ReadFile {
     ///     path: String,
-    /// }
-    ///
-    /// impl Tool for ReadFile {
-    ///     const SERVICE: &'static str = "files";
-    ///     const METHOD: &'static str = "read";
-    ///     type Effect = Idempotent;
-    ///     type Receipt = String;
-    ///     type Refusal = String;
     /// }
     ///
     /// let options = OpenOptions::new().tool::<ReadFile>();

@@ -35,23 +35,14 @@ impl Store {
     ///
     /// ```
     /// use machine::actor::Actors;
-    /// use machine::contract::{
-    ///     Answer, Applied, Call, Contract, Irreversible, Perform, Planned, Settled, Tool,
-    /// };
+    /// use machine::contract::{Answer, Applied, Call, Contract, Perform, Planned, Settled, Tool};
     /// use machine::store::Store;
     /// use serde::{Deserialize, Serialize};
     ///
-    /// #[derive(Debug, Serialize, Deserialize)]
+    /// #[derive(Debug, Serialize, Deserialize, Tool)]
+    /// #[tool(cluster.deploy, irreversible)]
     /// struct Deploy {
     ///     version: u32,
-    /// }
-    ///
-    /// impl Tool for Deploy {
-    ///     const SERVICE: &'static str = "cluster";
-    ///     const METHOD: &'static str = "deploy";
-    ///     type Effect = Irreversible;
-    ///     type Receipt = String;
-    ///     type Refusal = String;
     /// }
     ///
     /// struct Cluster;

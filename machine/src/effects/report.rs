@@ -37,24 +37,17 @@ impl Store {
     ///
     /// use machine::actor::Actors;
     /// use machine::contract::{
-    ///     Answer, AnswersLater, AnyExecution, Call, CallbackToken, Contract, Perform, Planned, Report,
-    ///     Settled, Tool,
+    ///     Answer, AnyExecution, Call, CallbackToken, Contract, Perform, Planned, Report, Settled,
+    ///     Tool,
     /// };
     /// use machine::effects::Reported;
     /// use machine::store::Store;
     /// use serde::{Deserialize, Serialize};
     ///
-    /// #[derive(Debug, Serialize, Deserialize)]
+    /// #[derive(Debug, Serialize, Deserialize, Tool)]
+    /// #[tool(cluster.deploy, answers_later)]
     /// struct Deploy {
     ///     version: u32,
-    /// }
-    ///
-    /// impl Tool for Deploy {
-    ///     const SERVICE: &'static str = "cluster";
-    ///     const METHOD: &'static str = "deploy";
-    ///     type Effect = AnswersLater;
-    ///     type Receipt = String;
-    ///     type Refusal = String;
     /// }
     ///
     /// struct Cluster;

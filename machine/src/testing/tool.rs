@@ -63,21 +63,14 @@ impl<R, N> Reply<R, N> {
 /// text, with a reason that says so.
 ///
 /// ```
-/// use machine::contract::{Irreversible, Tool};
+/// use machine::contract::Tool;
 /// use machine::testing::{Reply, TestTool};
 /// use serde::{Deserialize, Serialize};
 ///
-/// #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Tool)]
+/// #[tool(bank.charge, irreversible)]
 /// struct Charge {
 ///     cents: u32,
-/// }
-///
-/// impl Tool for Charge {
-///     const SERVICE: &'static str = "bank";
-///     const METHOD: &'static str = "charge";
-///     type Effect = Irreversible;
-///     type Receipt = String;
-///     type Refusal = String;
 /// }
 ///
 /// let bank = TestTool::<Charge>::new()
