@@ -24,10 +24,7 @@ pub enum InvalidContract {
          and pass a reference to it",
         limit = MAX_DETAIL_BYTES
     )]
-    TooLarge {
-        /// Their size as JSON text.
-        bytes: usize,
-    },
+    TooLarge { bytes: usize },
     /// The arguments are nested more than 64 levels deep.
     #[error(
         "the arguments are nested more than {limit} levels deep; flatten them",
@@ -43,11 +40,7 @@ pub enum InvalidContract {
     NotACall(&'static str),
     /// The arguments do not fit the tool.
     #[error("the arguments do not match `{tool}`: {reason}; correct them")]
-    Arguments {
-        tool: String,
-        /// The reason that the arguments do not fit.
-        reason: String,
-    },
+    Arguments { tool: String, reason: String },
     /// The call would run with another value of an argument than the stored one, which may have
     /// been approved. It stays as it is: a program that reads the stored value can run it.
     #[error(
@@ -60,7 +53,6 @@ pub enum InvalidContract {
         place: Box<str>,
         /// The stored value, as JSON, or the digest of a secret.
         stored: Box<str>,
-        /// The value that this program reads.
         read: Box<str>,
     },
     /// An irreversible call would run with arguments that are not stored, so no one has approved
@@ -71,19 +63,13 @@ pub enum InvalidContract {
     )]
     AddedArguments {
         tool: String,
-        /// The places and the values.
         added: String,
         /// The places to list, with those that are listed.
         listed: String,
     },
     /// The contract is for another tool.
     #[error("the contract is for {found}, not for `{expected}`; use the matching tool")]
-    OtherTool {
-        /// The tool that was asked for.
-        expected: String,
-        /// The tool that the contract is for.
-        found: String,
-    },
+    OtherTool { expected: String, found: String },
     /// The contract says that the tool is idempotent, and its type says that it is irreversible.
     #[error("`{tool}` is irreversible, but the contract says otherwise; plan the action again")]
     EffectLowered { tool: String },
@@ -105,11 +91,7 @@ pub enum InvalidContract {
     UnknownTool(String),
     /// The JSON Schema of a tool is not valid.
     #[error("the schema of `{tool}` is not a valid JSON Schema: {reason}; correct it")]
-    InvalidSchema {
-        tool: String,
-        /// The reason that the schema is invalid.
-        reason: String,
-    },
+    InvalidSchema { tool: String, reason: String },
     /// The name of an occurrence is not a line of visible text.
     #[error(transparent)]
     Name(#[from] InvalidName),

@@ -240,10 +240,7 @@ pub enum Reported {
 pub enum ReportError {
     /// No call has this id and this token.
     #[error("no call with the id {id} has this token; send the id and the token of the call")]
-    NoSuchCall {
-        /// The id in the report.
-        id: Id,
-    },
+    NoSuchCall { id: Id },
     /// The service of the execution does not report.
     #[error(
         "{id} has no call to report about; reports need a tool whose effect is `AnswersLater` and a \

@@ -31,22 +31,14 @@ pub enum EffectError {
         "{id} has another message with the correlation id `{correlation}`; nothing was written; use \
          another id for this one"
     )]
-    OtherMessage {
-        /// The machine that the message is for.
-        id: Id,
-        correlation: String,
-    },
+    OtherMessage { id: Id, correlation: String },
     /// A message of the batch is for a machine that has as many queued messages as an inbox takes:
     /// 10,000.
     #[error(
         "the inbox of {id} is full: {queued} messages are queued; nothing was written; find out why the \
          machine does not take them, for example with `show`, and send the message again when it has"
     )]
-    InboxFull {
-        /// The machine that the message is for.
-        id: Id,
-        queued: u32,
-    },
+    InboxFull { id: Id, queued: u32 },
     /// The machine is in a terminal state.
     #[error("{id} has ended, so it can have no more children; nothing was written")]
     Ended { id: Id },
@@ -55,12 +47,7 @@ pub enum EffectError {
         "{id} is a child of {parent}, which would not see another attempt; nothing was \
          written; advance {parent}: a new entry into its state makes the call again"
     )]
-    OfParent {
-        /// The execution that failed.
-        id: Id,
-        /// Its parent.
-        parent: Id,
-    },
+    OfParent { id: Id, parent: Id },
     /// An execution as a child of a machine, or in the batch of a handler: a call that the table of
     /// the machine does not make.
     #[error(
@@ -84,33 +71,19 @@ pub enum EffectError {
         "{id} waits for the gate {gate}, which is {}; answer it first",
         status.definition().label
     )]
-    Deferred {
-        id: Id,
-        gate: Id,
-        /// The status of the gate.
-        status: Status,
-    },
+    Deferred { id: Id, gate: Id, status: Status },
     /// The gate was declined, withdrawn or expired, so the execution never runs.
     #[error(
         "{id} never runs: its gate {gate} is {}; cancel it, and ask again with a new execution",
         status.definition().label
     )]
-    NeverRuns {
-        id: Id,
-        gate: Id,
-        /// The terminal status of the gate.
-        status: Status,
-    },
+    NeverRuns { id: Id, gate: Id, status: Status },
     /// The machine has left the state that made the call, so the call never runs. Of an approval,
     /// `id` is the gate.
     #[error(
         "{parent} has left the state that made the call, so it never runs; nothing was written; `cancel {id}` ends it"
     )]
-    StateLeft {
-        id: Id,
-        /// The machine.
-        parent: Id,
-    },
+    StateLeft { id: Id, parent: Id },
     /// A person declined the action, and it was not approved since.
     #[error(
         "{by} declined the action of {id} at {gate}, and no person has approved it since; ask a person \
@@ -118,9 +91,7 @@ pub enum EffectError {
     )]
     Declined {
         id: Id,
-        /// The gate that was declined.
         gate: Id,
-        /// The name of the person.
         by: String,
         /// When (milliseconds since the Unix epoch, by the clock of the store).
         at: Millis,
@@ -148,28 +119,16 @@ pub enum EffectError {
     NotDue { id: Id },
     /// The gate was withdrawn, or it expired.
     #[error("{id} can no longer be answered: it is {found}; ask again")]
-    GateEnded {
-        id: Id,
-        /// Its state, and why.
-        found: String,
-    },
+    GateEnded { id: Id, found: String },
     /// The gate asks for something else than what waits behind it.
     #[error("{id} cannot be answered: {reason}; `cancel {id} --as NAME` ends it; ask again")]
-    GateChanged {
-        id: Id,
-        /// A description of the change.
-        reason: String,
-    },
+    GateChanged { id: Id, reason: String },
     /// Another execution has done what the gate asks for.
     #[error(
         "{id} can no longer be approved: {done}; `cancel {id} --as NAME` ends it; to repeat it on purpose, plan \
          the action with an `occurrence`"
     )]
-    GateDone {
-        id: Id,
-        /// The execution that completed the action.
-        done: Done,
-    },
+    GateDone { id: Id, done: Done },
     /// The digest of an approval is not that of the whole question of the gate.
     #[error(
         "{id} is not approved: its question was not shown as a whole, or has a different digest; read \
@@ -187,7 +146,6 @@ pub enum EffectError {
     AlreadyDecided {
         id: Id,
         approved: bool,
-        /// The name of the person.
         by: String,
         /// When (milliseconds since the Unix epoch, by the clock of the store).
         at: Millis,
@@ -197,21 +155,13 @@ pub enum EffectError {
         "the call of {id} may still be running{} and can take effect; wait until it has ended, \
          or override", in_process(process.as_ref())
     )]
-    WorkerAlive {
-        id: Id,
-        /// The process of the call.
-        process: Option<Process>,
-    },
+    WorkerAlive { id: Id, process: Option<Process> },
     /// A call was cut off in a process that is still running.
     #[error(
         "the call of {id} was cut off{} and can still take effect; restart that process and \
          answer then, or override", in_process(process.as_ref())
     )]
-    CutOff {
-        id: Id,
-        /// The process of the call.
-        process: Option<Process>,
-    },
+    CutOff { id: Id, process: Option<Process> },
     /// It is unknown whether the worker of a call has ended.
     #[error(
         "it is unknown whether the worker of {id} has ended, because its lock file is missing, \
@@ -224,11 +174,7 @@ pub enum EffectError {
          {}; wait, or override",
         length(left_ms.saturating_add(999))
     )]
-    NotSettled {
-        id: Id,
-        /// The remaining time, in milliseconds.
-        left_ms: u64,
-    },
+    NotSettled { id: Id, left_ms: u64 },
     /// The execution was not interrupted, or is irreversible.
     #[error("{id} is not an interrupted idempotent call; `recover` lists those")]
     NotInterrupted { id: Id },
@@ -237,11 +183,7 @@ pub enum EffectError {
         "{what} is irreversible in this store, but the contract of {id} says otherwise; register the \
          tool as irreversible, and plan the action again"
     )]
-    EffectLowered {
-        id: Id,
-        /// The tool, or the key.
-        what: String,
-    },
+    EffectLowered { id: Id, what: String },
     /// The tool has an identity in this store and the contract was made without one, or the other
     /// way round: the same action would get two keys.
     #[error(
@@ -264,15 +206,7 @@ pub enum EffectError {
          stored is {stored}, this program derives {made}; use the same `Tool::identity`, without \
          time, environment or random numbers, or give the tool another METHOD: a new name has separate keys"
     )]
-    OtherIdentity {
-        tool: String,
-        /// The earlier execution.
-        by: Id,
-        /// Its identity and its key, as they are stored.
-        stored: String,
-        /// The identity and the key that this program makes of its arguments.
-        made: String,
-    },
+    OtherIdentity { tool: String, by: Id, stored: String, made: String },
     /// The execution was not made by this program.
     #[error(
         "{id} was read from data, so it could begin in several stores or without an approval; \
@@ -291,12 +225,7 @@ pub enum EffectError {
     Gate { id: Id, source: Box<StateError> },
     /// The outcome belongs to another execution.
     #[error("the outcome belongs to {of}, not to {id}; settle it with {of}")]
-    OtherOutcome {
-        /// The execution to settle.
-        id: Id,
-        /// The execution of the outcome.
-        of: Id,
-    },
+    OtherOutcome { id: Id, of: Id },
     /// The worker was fenced while its call was in flight. Its evidence was kept as late and
     /// changes no state.
     #[error("{id} was fenced while its call was in flight; the outcome is kept as late evidence")]
@@ -308,7 +237,6 @@ pub enum EffectError {
         id: Id,
         /// The receipt, or the reason why there is none.
         at_stake: String,
-        /// Why it is not on disk.
         source: Box<EffectError>,
     },
     /// The lock file that shows other processes that this one is alive cannot be made.

@@ -16,25 +16,13 @@ pub enum StateError {
     Load(#[from] LoadError),
     /// The machine is not in the requested state.
     #[error("{id} is {found}, not {expected}; {legal}")]
-    OtherState {
-        id: Id,
-        expected: &'static str,
-        found: &'static str,
-        /// The legal moves in the current state.
-        legal: String,
-    },
+    OtherState { id: Id, expected: &'static str, found: &'static str, legal: String },
     /// The machine has waited longer than allowed.
     #[error(
         "{id} has waited for {age_ms} ms, the limit is {limit_ms} ms; cancel it, or resume it \
          without a limit"
     )]
-    Expired {
-        id: Id,
-        /// The time for which it has waited, in milliseconds.
-        age_ms: u64,
-        /// The limit, in milliseconds.
-        limit_ms: u64,
-    },
+    Expired { id: Id, age_ms: u64, limit_ms: u64 },
     /// The contract does not fit the tool.
     #[error("{id}: {source}")]
     Contract { id: Id, source: Box<InvalidContract> },
@@ -45,17 +33,12 @@ pub enum StateError {
     NotAGate { id: Id, found: String },
     /// The machine is not a question that waits for an answer.
     #[error("{id} is not a question that waits for an answer: it is {found}")]
-    NotAQuestion {
-        id: Id,
-        /// A description of the machine.
-        found: String,
-    },
+    NotAQuestion { id: Id, found: String },
     /// The gate was answered before.
     #[error("{id} was {} by {by}; it needs no further answer", if *approved { "approved" } else { "declined" })]
     AlreadyDecided {
         id: Id,
         approved: bool,
-        /// The name of the person.
         by: String,
         /// When (milliseconds since the Unix epoch).
         at: Millis,
@@ -85,7 +68,6 @@ pub enum StateError {
     AlreadyDone {
         /// The execution to resume, or a gate in front of it.
         id: Id,
-        /// The execution that completed the action.
         done: Done,
     },
     /// An execution in doubt cannot be parked.
