@@ -8,7 +8,8 @@ use crate::{
     process::{Liveness, Process},
 };
 
-/// A fact about a call or an approval, recorded in the journal of its execution.
+/// A fact about a call or an approval, recorded in the journal of its execution. Times are by the
+/// clock of the store.
 ///
 /// ```
 /// use machine::{contract::CallFact, journal::Entry};
@@ -22,13 +23,11 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "most names of fields say enough")]
 pub enum CallFact {
     /// The execution acquired its idempotency key. It releases the key if it ends without an
     /// effect.
-    Held {
-        /// The key.
-        key: String,
-    },
+    Held { key: String },
     /// A worker got a permit for one call or, if the action is idempotent, started to call.
     Permitted {
         /// The worker, so that other processes can check whether it is alive.
@@ -51,7 +50,6 @@ pub enum CallFact {
     },
     /// The service has accepted the call, and reports its outcome later.
     Accepted {
-        /// The epoch of the permit.
         epoch: u64,
         /// The service's own reference.
         reference: String,
@@ -60,38 +58,24 @@ pub enum CallFact {
     },
     /// Evidence about the call.
     Evidence {
-        /// The epoch of the permit that it answers.
         epoch: u64,
-        /// Evidence of whether the call took effect.
         evidence: Evidence,
         /// It arrived after the execution had gone on without it: it changes no state.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         late: bool,
     },
     /// The execution was put in doubt.
-    Parked {
-        /// The known liveness of the worker.
-        worker: Liveness,
-        /// When, by the clock of the store.
-        at: Millis,
-    },
+    Parked { worker: Liveness, at: Millis },
     /// The call of an execution in doubt was found to be cut off, by its own process.
-    CutOff {
-        /// When it was found, by the clock of the store.
-        at: Millis,
-    },
+    CutOff { at: Millis },
     /// The call of an execution in doubt was found to have ended, or its process was.
-    WorkerEnded {
-        /// When it was found, by the clock of the store.
-        at: Millis,
-    },
+    WorkerEnded { at: Millis },
     /// The finding about an execution in doubt, of a person or of a status query.
     Confirmed {
         /// `true` if the call took effect.
         applied: bool,
         /// The receipt, or the reason.
         reason: String,
-        /// When, by the clock of the store.
         at: Millis,
         /// A person took responsibility before the worker had ended and the call had settled.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -105,10 +89,8 @@ pub enum CallFact {
         execution: Id,
         /// The digest of its action.
         action: Digest,
-        /// The reason.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
-        /// When, by the clock of the store.
         at: Millis,
         /// Until when the approval can be used, by the clock of the store.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -116,25 +98,12 @@ pub enum CallFact {
     },
     /// A person answered a question. The answer is stored; the execution continues with it when its
     /// program resumes it.
-    Answered {
-        /// The answer.
-        response: String,
-        /// When, by the clock of the store.
-        at: Millis,
-    },
+    Answered { response: String, at: Millis },
     /// A person has seen that a receipt contradicts the end of the execution, and has dealt with
     /// it.
-    Acknowledged {
-        /// When, by the clock of the store.
-        at: Millis,
-    },
+    Acknowledged { at: Millis },
     /// The execution will never be called, and ends without a permit.
-    Closed {
-        /// The reason.
-        reason: String,
-        /// What ended it.
-        cause: Closing,
-    },
+    Closed { reason: String, cause: Closing },
 }
 
 /// The start of the reason of an execution that ends with its gate.
@@ -144,10 +113,10 @@ pub(crate) const NOT_APPROVED: &str = "not approved: ";
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "most names of fields say enough")]
 pub enum Closing {
     /// A person declined it.
     Declined {
-        /// The name of the person.
         by: String,
         /// The reason, at most 200 characters; the gate has all of it.
         reason: String,
@@ -155,10 +124,7 @@ pub enum Closing {
     /// It was not approved in time, or the approval was not used in time.
     Expired,
     /// Another execution has performed the same action.
-    AlreadyDone {
-        /// That execution.
-        by: Id,
-    },
+    AlreadyDone { by: Id },
     /// It was cancelled.
     Cancelled {
         /// The name of the person or the program.

@@ -30,6 +30,7 @@ pub type Outcome<T> = Result<<T as Callable>::Receipt, CallError<<T as Callable>
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "most names of fields say enough")]
 pub enum CallError<N = String> {
     /// The tool refused: provably nothing happened.
     #[error("{0}")]
@@ -41,7 +42,6 @@ pub enum CallError<N = String> {
     /// A person declined the call.
     #[error("{by} declined it: {reason}")]
     Declined {
-        /// The name of the person.
         by: String,
         /// The reason, at most 200 characters; the gate has all of it.
         reason: String,
@@ -56,31 +56,17 @@ pub enum CallError<N = String> {
         "cancelled{}: {reason}",
         by.as_ref().map(|by| format!(" by {by}")).unwrap_or_default()
     )]
-    Cancelled {
-        /// The name of the person or the program.
-        by: Option<String>,
-        /// The reason.
-        reason: String,
-    },
+    Cancelled { by: Option<String>, reason: String },
     /// Another execution has performed the same irreversible action.
     #[error("{by} has already performed it")]
-    AlreadyDone {
-        /// That execution.
-        by: Id,
-    },
+    AlreadyDone { by: Id },
     /// Another execution has the key of the action, with other arguments: nothing was called.
     #[error("{by} has the key of this action, with other arguments; it was not called")]
-    Differs {
-        /// That execution.
-        by: Id,
-    },
+    Differs { by: Id },
     /// The machine has waited as long as it may. The call can still take effect: its outcome
     /// follows.
     #[error("{execution} has no outcome yet; it may still take effect")]
-    Overdue {
-        /// The execution.
-        execution: Id,
-    },
+    Overdue { execution: Id },
     /// The call gave no receipt and may be repeated: the tool is idempotent, or its call did not
     /// start.
     #[error("{0}")]
@@ -102,16 +88,12 @@ pub enum CallError<N = String> {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "most names of fields say enough")]
 pub enum FoundBy<N = String> {
     /// Its service, with its answer to [`Perform::find`](super::Perform::find).
     Service(N),
     /// A person, by [`confirm_not_applied`](crate::store::Store::confirm_not_applied).
-    Person {
-        /// The name of the person.
-        by: String,
-        /// The reason.
-        reason: String,
-    },
+    Person { by: String, reason: String },
 }
 
 impl<N: fmt::Display> fmt::Display for FoundBy<N> {

@@ -258,13 +258,13 @@ type Performing<'a, T> = BoxFuture<'a, Result<Settled, PerformError<T>>>;
 /// Why [`Store::perform`] did not end an execution.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "most names of fields say enough")]
 pub enum PerformError<T: Callable> {
     /// It has not begun, and nothing was called.
     #[error("{source}")]
     NotBegun {
         /// The execution, unchanged.
         planned: Box<Planned<T>>,
-        /// The reason.
         source: EffectError,
     },
     /// It was called, and its outcome is not on disk.
@@ -272,15 +272,11 @@ pub enum PerformError<T: Callable> {
     NotSettled {
         /// The execution and the outcome. Settle it again.
         at_stake: Box<(Execution<Running>, Unsettled)>,
-        /// The reason.
         source: EffectError,
     },
     /// It was not run again.
     #[error("{source}")]
-    NotResumed {
-        /// The reason.
-        source: EffectError,
-    },
+    NotResumed { source: EffectError },
 }
 
 impl<T: Callable> PerformError<T> {
