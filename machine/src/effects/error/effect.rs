@@ -9,7 +9,8 @@ use crate::{
 
 /// Why a batch, a call or an answer was not written. Nothing of it was, except for late evidence
 /// with [`Fenced`](Self::Fenced), and unless the storage is
-/// [`Indeterminate`](Unavailable::Indeterminate). All machines are as they were.
+/// [`Indeterminate`](Unavailable::Indeterminate). All machines are as they were. Times are by the
+/// clock of the store.
 #[derive(thiserror::Error, machine_derive::Class)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "most names of fields say enough")]
@@ -89,31 +90,16 @@ pub enum EffectError {
         "{by} declined the action of {id} at {gate}, and no person has approved it since; ask a person \
          with `Contract::ask`, or let one retry it"
     )]
-    Declined {
-        id: Id,
-        gate: Id,
-        by: String,
-        /// When (milliseconds since the Unix epoch, by the clock of the store).
-        at: Millis,
-    },
+    Declined { id: Id, gate: Id, by: String, at: Millis },
     /// The gate was not approved by a person.
     #[error("{gate} was completed without an approval, so {id} may not run; ask again")]
     NotApproved { id: Id, gate: Id },
     /// The approval was given, and was not used in time.
     #[error("the approval {gate} of {id} has expired; ask again")]
-    ApprovalExpired {
-        id: Id,
-        gate: Id,
-        /// When (milliseconds since the Unix epoch, by the clock of the store).
-        at: Millis,
-    },
+    ApprovalExpired { id: Id, gate: Id, at: Millis },
     /// The gate can no longer be answered.
     #[error("{id} has expired and can no longer be answered; ask again")]
-    GateExpired {
-        id: Id,
-        /// When (milliseconds since the Unix epoch, by the clock of the store).
-        at: Millis,
-    },
+    GateExpired { id: Id, at: Millis },
     /// The gate can still be answered.
     #[error("{id} has not expired; it can still be answered, or withdrawn")]
     NotDue { id: Id },
@@ -143,13 +129,7 @@ pub enum EffectError {
     NotResumed { source: Box<StateError> },
     /// The gate was already answered.
     #[error("{id} was already {} by {by}; nothing was changed", if *approved { "approved" } else { "declined" })]
-    AlreadyDecided {
-        id: Id,
-        approved: bool,
-        by: String,
-        /// When (milliseconds since the Unix epoch, by the clock of the store).
-        at: Millis,
-    },
+    AlreadyDecided { id: Id, approved: bool, by: String, at: Millis },
     /// A call may still be running.
     #[error(
         "the call of {id} may still be running{} and can take effect; wait until it has ended, \

@@ -36,13 +36,7 @@ pub enum StateError {
     NotAQuestion { id: Id, found: String },
     /// The gate was answered before.
     #[error("{id} was {} by {by}; it needs no further answer", if *approved { "approved" } else { "declined" })]
-    AlreadyDecided {
-        id: Id,
-        approved: bool,
-        by: String,
-        /// When (milliseconds since the Unix epoch).
-        at: Millis,
-    },
+    AlreadyDecided { id: Id, approved: bool, by: String, at: Millis },
     /// Nothing irreversible is being called.
     #[error(
         "{id} is {found}, and is not an irreversible call in flight, so there is no worker to fence; \
