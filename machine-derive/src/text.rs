@@ -200,7 +200,6 @@ fn without_outer_parentheses(atoms: &[Atom]) -> &[Atom] {
     atoms
 }
 
-/// Joins what is one operator.
 fn join_operators(atoms: Vec<Atom>) -> Vec<Atom> {
     let long = ["..=", "..", "::", "==", "!=", "<=", ">=", "&&", "||", "=>", "->"];
     let mut joined: Vec<Atom> = Vec::new();

@@ -28,7 +28,6 @@ const OPTIONS: [&str; 12] = [
 /// The number of options that name an effect; they come first.
 const EFFECTS: usize = 3;
 
-/// The options of `#[tool(..)]`, as far as they are written.
 #[derive(Default)]
 struct Options {
     name: Option<(LitStr, LitStr)>,

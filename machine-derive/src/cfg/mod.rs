@@ -85,7 +85,6 @@ fn wrap(meta: TokenStream) -> TokenStream {
     }
 }
 
-/// Expands the declaration that comes back from the compiler.
 pub(crate) fn declaration(item: TokenStream) -> TokenStream {
     let Ok(mut input) = syn::parse2::<DeriveInput>(item) else { return TokenStream::new() };
     if let syn::Data::Enum(data) = &mut input.data {

@@ -57,7 +57,6 @@ fn list(rows: impl Iterator<Item = TokenStream>) -> TokenStream {
     if rows.is_empty() { quote!(&[]) } else { quote!(const { &[#(#rows),*] }) }
 }
 
-/// The version of the stored data, as it is written.
 pub(super) fn version(graph: &Graph<'_>) -> Literal {
     let version = graph.declaration.options.version.unwrap_or(1);
     Literal::u32_unsuffixed(version)

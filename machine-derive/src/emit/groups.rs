@@ -172,7 +172,6 @@ impl Group<'_> {
     }
 }
 
-/// The signature of the trait function behind the method.
 fn signature(names: &Names<'_>, step: &Move<'_>, from: &TokenStream) -> TokenStream {
     let typed = &names.typed;
     let here = quote!(#typed<#from>);

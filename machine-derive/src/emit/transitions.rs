@@ -133,7 +133,6 @@ fn next(names: &Names<'_>, step: &Move<'_>, state: &TokenStream) -> TokenStream 
     }
 }
 
-/// The documentation of a guarded method's error.
 pub(super) fn errors() -> TokenStream {
     let about = "# Errors\n\nThe machine as it was, when the guard refuses.";
     hygienic!(#[doc = ""] #[doc = #about])

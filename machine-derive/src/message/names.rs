@@ -4,7 +4,6 @@ use syn::Ident;
 
 use super::{did_you_mean, list};
 
-/// A name and the text of its type.
 type Typed<'a> = (&'a Ident, &'a str);
 
 messages! {

@@ -54,7 +54,6 @@ fn any_of(ways: &[&Target<'_>]) -> String {
 
 pub(super) const ELSE: &str = "else";
 
-/// All conditions on the way to a target.
 pub(super) fn join(path: &[String]) -> String {
     // A chain of `else if` ends in `else`; the conditions before it go without saying.
     let said: Vec<&str> =

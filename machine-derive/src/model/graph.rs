@@ -85,12 +85,10 @@ pub(crate) struct Guard<'a> {
     pub(crate) same: Option<usize>,
 }
 
-/// A state that a move can lead to.
 pub(crate) struct Target<'a> {
     pub(crate) to: usize,
     /// True if it is written `Self`.
     pub(crate) stays: bool,
-    /// When a choice leads to it, in words.
     pub(crate) when: String,
     /// The source of each field, in the target's order.
     pub(crate) fields: Vec<(&'a Field, Source<'a>)>,

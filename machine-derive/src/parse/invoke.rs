@@ -74,7 +74,6 @@ impl Invoke {
         [value, expires, within, occurrence, session].into_iter().flatten()
     }
 
-    /// The function that decides whether a person is asked.
     pub(crate) fn asks_if(&self) -> Option<&Path> {
         match &self.approve {
             Some(Approve::If(path)) => Some(path),

@@ -20,15 +20,12 @@ const OPTIONS: [&str; 9] =
 
 #[derive(Default)]
 pub(crate) struct Options {
-    /// The position of `durable`, if it is given.
     pub(crate) durable: Option<Span>,
     pub(crate) context: Option<Type>,
-    /// The version of the stored data, where it is given.
     pub(crate) version: Option<u32>,
     pub(crate) upgrades: Vec<Upgrade>,
     pub(crate) krate: Option<Path>,
     pub(crate) status: Vec<Path>,
-    /// The position of `state_mut = pub`, if it is given.
     pub(crate) state_mut: Option<Span>,
     pub(super) fields: Vec<Fields>,
     /// Transitions of several states: these states and groups, and what leaves each of them.

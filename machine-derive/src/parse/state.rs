@@ -28,7 +28,6 @@ pub(crate) struct State {
     pub(crate) never_after: Vec<Ident>,
     /// Shared ones belong to several states.
     pub(crate) fields: Vec<Rc<Field>>,
-    /// The names that it had before.
     pub(crate) was: Vec<LitStr>,
     pub(crate) upgrades: Vec<Upgrade>,
     pub(crate) invoke: Option<Invoke>,

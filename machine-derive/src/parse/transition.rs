@@ -132,7 +132,6 @@ impl Transition {
     }
 }
 
-/// True for the name of a variable.
 fn is_value(name: &Ident) -> bool {
     bare(name).starts_with(|first: char| first.is_lowercase())
 }

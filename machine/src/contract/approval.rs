@@ -16,7 +16,6 @@ pub struct ApprovalRequest {
     pub(super) action: Digest,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) expires_after_ms: Option<u64>,
-    /// The first lines of the question.
     pub(super) heading: Heading,
 }
 

@@ -258,7 +258,6 @@ impl Contract {
         }
     }
 
-    /// Refuses one that is too large to be stored.
     pub(super) fn check_size(&self) -> Result<(), InvalidContract> {
         let bytes = serde_json::to_vec(self).map_err(InvalidContract::NotJson)?.len();
         if bytes > MAX_BYTES { Err(InvalidContract::TooLarge { bytes }) } else { Ok(()) }

@@ -207,7 +207,6 @@ impl Gate {
         self.waiting
     }
 
-    /// A copy of its execution, to move and commit.
     pub(crate) fn fork(&self) -> Execution<Waiting> {
         fork(&self.waiting)
     }
@@ -247,7 +246,6 @@ impl Deref for Gate {
     }
 }
 
-/// The question of a gate that waits, in a language.
 pub(super) fn asked_in(waiting: &Execution<Waiting>, language: Language) -> Cow<'_, str> {
     let asked = &waiting.state().prompt;
     match waiting.context().approves() {

@@ -189,7 +189,6 @@ fn at<'a>(arguments: &'a Map<String, Value>, place: &str) -> Option<&'a Value> {
 /// The start of a digest of a secret.
 const PREFIX: &str = "blake3:";
 
-/// A secret as views show it.
 fn digest(value: &Value) -> String {
     format!("{PREFIX}{}…", &whole_digest(value)[..8])
 }

@@ -30,7 +30,6 @@ pub(crate) enum Extent {
     Whole,
 }
 
-/// A question to an approver, in any language.
 #[derive(Debug, Clone)]
 pub(crate) struct Wording {
     pub(super) heading: Heading,

@@ -1,7 +1,6 @@
 use super::{Definition, Edge, StateDef};
 use crate::actor::Category;
 
-/// The answer to whether a machine takes a trigger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fit<'a> {
     /// It does, in its current state.

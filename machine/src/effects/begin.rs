@@ -223,7 +223,6 @@ impl Store {
         record.map_err(|error| EffectError::Lock(lock_file::failure(&error)))
     }
 
-    /// The handle of a registered call, for its permit.
     pub(super) fn call_handle(
         &self,
         record: Arc<CallRecord>,

@@ -109,7 +109,6 @@ impl<B, A> Fork<B, A> {
         Self { before, next: None, is_written: false }
     }
 
-    /// Marks the copy as written, and returns it.
     pub(crate) fn committed(&mut self) -> Option<&mut A> {
         self.is_written = true;
         self.next.as_mut()

@@ -8,7 +8,6 @@ use crate::{
     stored::{Approves, Durable, Index, Requirement},
 };
 
-/// A gate, as the action behind it sees it.
 #[derive(Debug, Clone)]
 pub(crate) struct GateState {
     pub(crate) gate: Id,

@@ -208,7 +208,6 @@ impl Store {
     }
 }
 
-/// The checks on a gate before a person answers it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Standing {
     pub(crate) stale: Option<String>,

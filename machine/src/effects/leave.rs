@@ -31,7 +31,6 @@ pub(crate) struct Left {
     pub(crate) waits: Option<WaitsFor>,
 }
 
-/// The calls that a move waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WaitsFor {
     /// Those of the state that it leaves.

@@ -14,7 +14,6 @@ use crate::{
     stored::Durable,
 };
 
-/// Why a person does not retry an execution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NotRetried {
     /// It has not failed.

@@ -13,7 +13,6 @@ use crate::{
     typed::Refused,
 };
 
-/// The span of a call, and the service in it.
 pub(crate) fn call<S, P>(execution: &Execution<S>, resumed: bool, service: P) -> (Span, InSpan<P>) {
     let (id, contract) = (execution.id(), execution.context());
     let tool = ToolName(contract.action().tool_parts());

@@ -289,7 +289,6 @@ fn sender(message: &Received) -> String {
     OneLine(message.name.as_deref().unwrap_or(&message.actor)).to_string()
 }
 
-/// The moves that a person can make now, or ever.
 fn legal(definition: &Definition, state: Option<usize>) -> String {
     let of = |state: usize| {
         let moves = definition.moves(state).filter(|step| step.edge().is_for::<Human>());

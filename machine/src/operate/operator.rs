@@ -180,12 +180,10 @@ impl<'a> Operator<'a> {
         self.checked("fence", &[id], reason.unwrap_or(SHUT_OUT), call).await
     }
 
-    /// The store, for this act.
     pub(super) fn act(&self, operation: &'static str, machines: &[Id], detail: &str) -> Store {
         self.store.acting(Act::new(self.by, operation, machines, detail))
     }
 
-    /// Logs an act that was refused.
     pub(super) async fn checked<T>(
         &self,
         operation: &'static str,
@@ -197,7 +195,6 @@ impl<'a> Operator<'a> {
     }
 }
 
-/// The default reason.
 const SHUT_OUT: &str = "its worker was fenced";
 
 fn already_done(by: Id) -> String {

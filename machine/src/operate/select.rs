@@ -36,7 +36,6 @@ pub struct Selection {
     calls: Option<CallStage>,
 }
 
-/// The most names in an error.
 const NAMED: usize = 20;
 
 impl Wanted<'_> {

@@ -69,7 +69,6 @@ impl Coverage {
         self.add_refused(refused.state(), refused.trigger());
     }
 
-    /// Adds a refused move of the state with this label.
     pub(super) fn add_refused(&mut self, state: &str, trigger: &str) {
         self.refused.insert((state.to_owned(), trigger.to_owned()));
     }

@@ -126,7 +126,6 @@ impl TestEnvironment {
         self.deliver(id, &message, self.without_calls()).await;
     }
 
-    /// When the running deadline of a trigger is due.
     async fn due_at(&self, id: Id, trigger: &str) -> Option<Millis> {
         let history = self.store().history(id).await;
         let history = history.unwrap_or_else(|error| panic!("{error}"));

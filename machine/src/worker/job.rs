@@ -238,7 +238,6 @@ async fn claim<'a, H: Handler>(
     Ok(Claimed::Job(job, is_takeover))
 }
 
-/// The number of attempts before work is set aside.
 fn attempts<H: Handler>(shared: &Shared) -> u32 {
     shared.settings.attempts.saturating_add(u32::from(is_of_heads::<H>()))
 }
@@ -337,7 +336,6 @@ impl<H: Handler> Job<'_, H> {
         self.state = machine.map(|it| states[Erased::state_index(it)].name.as_ref());
     }
 
-    /// Tells the program that an attempt has failed.
     fn report(&self, cause: Cause, error: &str, set_aside: bool) {
         self.report_of(self.on.name(), self.attempt, cause, error, set_aside);
     }

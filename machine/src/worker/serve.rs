@@ -291,7 +291,6 @@ impl Loop {
         drop(select(Box::pin(jobs), self.shared.store.inner.clock.sleep(time)).await);
     }
 
-    /// Logs what it waits for.
     fn tell_of_stop(&mut self) {
         self.reap();
         let Shared { on_stop, settings, .. } = &*self.shared;
@@ -335,7 +334,6 @@ const CLEAN: Duration = Duration::from_mins(1);
 /// The shortest wait, so that a stopped clock does not cause a busy loop.
 const MOMENT: Duration = Duration::from_millis(1);
 
-/// The time limit for handing back.
 const HAND_BACK: Duration = Duration::from_secs(2);
 
 /// The time limit for dropping tasks that do not block their thread.

@@ -138,7 +138,6 @@ impl Worker {
         self
     }
 
-    /// Ends after the first entry in a journal.
     #[cfg(feature = "testing")]
     pub(crate) fn single_step(mut self) -> Self {
         (self.settings.concurrency, self.settings.steps) = (1, 1);

@@ -71,7 +71,6 @@ impl Machines {
     }
 }
 
-/// The outcome of a call of the state.
 #[derive(Debug)]
 pub(super) enum TaskOutcome {
     Execution(Box<AnyExecution>),
@@ -223,7 +222,6 @@ impl Task {
         self.lease.is_valid(&self.store)
     }
 
-    /// Writes records, in the batch of the transition.
     pub(crate) fn add_records(&mut self, records: Vec<Record>) {
         self.records.extend(records);
     }

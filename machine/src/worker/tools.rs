@@ -26,7 +26,6 @@ pub(super) enum Began {
     NotBegun(Execution<Pending>, EffectError),
 }
 
-/// A tool with the service that performs it.
 pub(super) trait Runner: Send + Sync {
     /// The name of the tool, if its type says that it is irreversible.
     fn irreversible(&self) -> Option<String>;

@@ -151,7 +151,6 @@ impl Context {
         whole
     }
 
-    /// The name of the file, without its folder.
     #[cfg(feature = "http")]
     pub(super) fn database(&self) -> String {
         let name = self.db.file_name().unwrap_or(self.db.as_os_str());

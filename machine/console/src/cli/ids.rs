@@ -11,13 +11,11 @@ use machine::{
     text::shortened,
 };
 
-/// The number of digits of an id.
 const DIGITS: usize = 32;
 
 /// The fewest digits of a short id: the index of a store has them.
 const FEWEST: usize = 8;
 
-/// The number of ids that an error names.
 const NAMED: usize = 10;
 
 /// The machine that a person means.
@@ -107,7 +105,6 @@ pub(super) async fn short(
     Ok(Short(short))
 }
 
-/// Short forms of ids.
 #[derive(Debug)]
 pub(super) struct Short(BTreeMap<Id, String>);
 
@@ -116,7 +113,6 @@ impl Short {
         self.0.get(&id).cloned().unwrap_or_else(|| id.to_string())
     }
 
-    /// A command with the short form of its id.
     pub(super) fn command(&self, id: Id, command: &str) -> String {
         command.replace(&id.to_string(), &self.of(id))
     }

@@ -198,7 +198,6 @@ impl List {
     }
 }
 
-/// The machines that were found.
 #[derive(Debug, Serialize)]
 #[serde(bound = "")]
 struct Listing<A: Audience> {

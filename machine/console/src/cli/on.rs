@@ -21,7 +21,6 @@ impl By {
         self.person.operates(context, store)
     }
 
-    /// Reports what was changed.
     pub(super) fn report(&self, document: Value, text: String) -> Result<Exit, Error> {
         Output::of_act(document, text).print(self.format)
     }

@@ -98,7 +98,6 @@ fn wrapped(text: &str, width: usize) -> String {
     shown
 }
 
-/// Shows a person something. Nothing goes to the standard output.
 pub(super) fn tell(what: &str) -> Result<(), Error> {
     Ok(writeln!(io::stderr(), "{what}")?)
 }

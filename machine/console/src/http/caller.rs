@@ -20,7 +20,6 @@ use machine::{actor::Human, operate::Operator, store::LoadError};
 #[derive(Debug, Clone)]
 pub(super) struct Caller {
     pub(super) role: Role,
-    /// The person of the token.
     pub(super) person: Option<Human>,
 }
 

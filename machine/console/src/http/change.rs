@@ -83,7 +83,6 @@ pub(super) struct Changed {
     timestamp: Millis,
 }
 
-/// The names of the events.
 pub(super) const EVENTS: [&str; 3] = ["execution_state", "machine_state", "changed"];
 
 #[derive(Debug)]

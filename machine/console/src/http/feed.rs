@@ -246,7 +246,6 @@ impl Reader {
         self.read = None;
     }
 
-    /// The position up to which everything was returned.
     pub(super) fn position(&self) -> Position {
         self.after
     }

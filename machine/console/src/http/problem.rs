@@ -35,7 +35,6 @@ pub(super) struct Problem {
     pub(super) next: Option<Vec<NextStep>>,
 }
 
-/// The kind of a machine that cannot be read.
 const UNREADABLE: &str = "urn:machine:unreadable";
 
 /// Declares the constructors of problems with a text.

@@ -116,7 +116,6 @@ impl<'a> Batch<'a> {
         self
     }
 
-    /// Writes nothing unless this holds then.
     pub(crate) fn on_condition(mut self, condition: Condition) -> Self {
         self.conditions.push(condition);
         self

@@ -90,7 +90,6 @@ pub(super) enum Unread {
 }
 
 impl Answers {
-    /// The events of the triggers, as JSON.
     pub(super) async fn events(
         &self,
         store: &Store,

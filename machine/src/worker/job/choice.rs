@@ -16,7 +16,6 @@ use crate::{
     typed::Erased,
 };
 
-/// The handling of a message in the current state.
 pub(super) enum MessageFit {
     Takes,
     Later(String),

@@ -16,7 +16,6 @@ use crate::{
     worker::{Task, shared::SKIP_FOR},
 };
 
-/// When the handler is to be called again.
 #[derive(Clone, Copy)]
 pub(super) enum Again {
     /// When something changes.
