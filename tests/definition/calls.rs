@@ -4,7 +4,7 @@ use machine::{definition::Definition, stored::Restore, view::Topology};
 use machine_tests::invoked::AnyPurchase;
 use serde_json::json;
 
-use crate::definition::xml;
+use crate::{definition::xml, machines::source::labels_are_apart};
 
 const PURCHASE: &Definition = AnyPurchase::DEFINITION;
 
@@ -23,10 +23,7 @@ fn drawings_show_calls_and_moves_that_leave_them() {
 /// A drawing leaves room for the second line.
 #[test]
 fn no_label_overlaps_another() {
-    let labels = PURCHASE.diagram().labels();
-    for (index, one) in labels.iter().enumerate() {
-        assert!(labels[..index].iter().all(|other| !one.overlaps(other)), "{labels:#?}");
-    }
+    labels_are_apart(PURCHASE);
 }
 
 #[test]

@@ -5,6 +5,6 @@ mod first_use;
 mod foreign;
 mod orchestrator;
 mod raft;
-mod source;
+pub(crate) mod source;
 mod turn;
 mod workflow;

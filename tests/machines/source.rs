@@ -97,14 +97,11 @@ impl Source<'_> {
 /// the same drawing each time.
 #[track_caller]
 fn can_be_drawn(definition: &Definition) {
-    let labels = definition.diagram().labels();
-    for (position, label) in labels.iter().enumerate() {
-        let covered: Vec<_> =
-            labels[..position].iter().filter(|other| label.overlaps(other)).collect();
-        assert!(covered.is_empty(), "{label:?} covers {covered:?}");
-    }
-    let start = labels[definition.initial].y;
-    assert!(labels.iter().all(|label| label.y >= start), "a new machine starts at the top");
+    labels_are_apart(definition);
+    let layout = definition.diagram().layout();
+    let start = layout.nodes[definition.initial].y;
+    let labels = layout.nodes.iter().chain(layout.arrows.iter().map(|arrow| &arrow.rect));
+    assert!(labels.map(|label| label.y).all(|y| y >= start), "a new machine starts at the top");
     let svg = definition.svg();
     let texts = definition.states.iter().map(|state| state.label.to_string());
     for text in texts.chain(definition.edges.iter().map(|edge| edge.label().to_string())) {
@@ -113,6 +110,22 @@ fn can_be_drawn(definition: &Definition) {
     }
     for _ in 0..20 {
         assert_eq!(definition.svg(), svg, "the drawing differs from one call to the next");
+    }
+}
+
+/// No two labels share more than an edge.
+#[track_caller]
+pub(crate) fn labels_are_apart(definition: &Definition) {
+    let layout = definition.diagram().layout();
+    let arrows = layout.arrows.iter().map(|arrow| &arrow.rect);
+    let labels: Vec<_> = layout.nodes.iter().chain(arrows).collect();
+    let near = |a: f64, b: f64, sizes: f64| (a - b).abs() < sizes / 2.0 - 0.01;
+    for (position, one) in labels.iter().enumerate() {
+        for other in &labels[..position] {
+            let overlap = near(one.x, other.x, one.width + other.width)
+                && near(one.y, other.y, one.height + other.height);
+            assert!(!overlap, "{one:?} covers {other:?}");
+        }
     }
 }
 

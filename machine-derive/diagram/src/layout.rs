@@ -19,16 +19,6 @@ pub struct Rect {
     pub height: f64,
 }
 
-impl Rect {
-    /// True if the two share more than an edge.
-    #[must_use]
-    pub fn overlaps(&self, other: &Self) -> bool {
-        let near = |a: f64, b: f64, sizes: f64| (a - b).abs() < sizes / 2.0 - 0.01;
-        near(self.x, other.x, self.width + other.width)
-            && near(self.y, other.y, self.height + other.height)
-    }
-}
-
 /// The positions of all parts, in pixels.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Layout {

@@ -71,11 +71,4 @@ impl Diagram {
     pub fn layout(&self) -> Layout {
         layout::layout(self)
     }
-
-    /// The rectangles of all labels, those of states first. No two of them overlap.
-    #[must_use]
-    pub fn labels(&self) -> Vec<Rect> {
-        let layout = self.layout();
-        layout.nodes.into_iter().chain(layout.arrows.into_iter().map(|arrow| arrow.rect)).collect()
-    }
 }
