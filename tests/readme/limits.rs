@@ -40,8 +40,8 @@ const ALLOWED: [(&str, &str, &str); 8] = [
         "the moment at which a process is killed",
     ),
     (
-        "tests/worker/killed.rs",
-        "if Instant::now() >= disturbed_at && position != seen {",
+        "tests/worker/process/crew.rs",
+        "if Instant::now() >= self.disturbed_at && newest != self.seen {",
         "the interval between two kills",
     ),
     (

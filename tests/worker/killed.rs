@@ -1,6 +1,4 @@
-//! Four workers drive many machines of several states. Up to five times a second one of them is
-//! killed, or frozen and thawed later, but only after a machine has moved, so that they get on with
-//! their work on a slow computer, too.
+//! Four workers drive many machines of several states, and one after the other is killed or frozen.
 //!
 //! `MACHINE_WORKERS_MACHINES=500` sets the number of machines, and `TEST_SEED` repeats the choices
 //! of a run; what the workers do at the same time is not repeated.
@@ -22,10 +20,10 @@ use machine_tests::{
 };
 
 use self::{
-    crew::Crew,
     errands::Lines,
     trips::{AnyTrip, Terms, Trip, trip},
 };
+use super::process::Crew;
 
 /// The number of workers at any time.
 const WORKERS: usize = 4;
@@ -93,9 +91,10 @@ async fn every_machine_ends_while_workers_are_killed_and_frozen() {
         }
     }
 
-    let mut crew = Crew::start(WORKERS, &lines, &mut random);
-    let mut disturbed_at = Instant::now();
-    let mut seen = store.position().await.unwrap();
+    let (of_crew, mut seeds) = (lines.clone(), Random::new(random.number()));
+    let start = move || crew::start(&of_crew, &mut seeds);
+    let newest = store.position().await.unwrap();
+    let mut crew = Crew::start(WORKERS, newest, Random::new(random.number()), start);
     while check::count(&store).await < trips.len() {
         assert!(started.elapsed() < STUCK, "{}", check::stuck(&store).await);
         for _ in 0..random.below(4) {
@@ -106,13 +105,7 @@ async fn every_machine_ends_while_workers_are_killed_and_frozen() {
                 }
             }
         }
-        let position = store.position().await.unwrap();
-        if Instant::now() >= disturbed_at && position != seen {
-            crew.disturb_one(&lines, &mut random);
-            seen = position;
-            disturbed_at = Instant::now() + Duration::from_millis(200 + random.number() % 800);
-        }
-        crew.thaw();
+        crew.disturb(store.position().await.unwrap());
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     let (time, kills, freezes) = (started.elapsed(), crew.kills, crew.freezes);

@@ -47,7 +47,7 @@ mod killed;
 #[cfg(unix)]
 mod kinds;
 #[cfg(unix)]
-mod process;
+pub(crate) mod process;
 #[cfg(unix)]
 mod reader;
 #[cfg(unix)]

@@ -1,6 +1,7 @@
 //! Workers in other processes: this test program, started again.
 
 mod clerk;
+mod crew;
 mod letters;
 mod log;
 mod office;
@@ -11,6 +12,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 pub(crate) use crate::process::{Process, orders, say};
 pub(crate) use clerk::{Act, Orders, Report};
+pub(crate) use crew::Crew;
 pub(crate) use letters::{AnyLetter, AnySlip, Letter, Slip, letter, slip};
 pub(crate) use machine_tests::stores::close;
 pub(crate) use office::Office;

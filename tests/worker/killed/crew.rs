@@ -2,7 +2,7 @@
 
 use std::{
     sync::{Arc, Mutex},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use machine::{actor::Actors, store::OpenOptions, worker::Worker};
@@ -15,59 +15,7 @@ use super::{
 };
 use crate::worker::process::{Member, Process, close, orders, say_id};
 
-pub(crate) struct Crew {
-    members: Vec<Member>,
-    /// With the time when they thaw.
-    frozen: Vec<(Member, Instant)>,
-    pub(crate) kills: usize,
-    pub(crate) freezes: usize,
-}
-
-impl Crew {
-    pub(crate) fn start(count: usize, lines: &Lines, random: &mut Random) -> Self {
-        let members = (0..count).map(|_| start(lines, random)).collect();
-        Self { members, frozen: Vec::new(), kills: 0, freezes: 0 }
-    }
-
-    /// Kills one with SIGKILL, and starts another one; or freezes one with SIGSTOP, for up to two
-    /// leases.
-    pub(crate) fn disturb_one(&mut self, lines: &Lines, random: &mut Random) {
-        if self.members.is_empty() {
-            return;
-        }
-        let member = self.members.remove(random.below(self.members.len()));
-        if self.kills > self.freezes {
-            member.process.stop();
-            let time = Duration::from_millis(random.number() % 2000);
-            self.frozen.push((member, Instant::now() + time));
-            self.freezes += 1;
-        } else {
-            member.process.kill();
-            self.members.push(start(lines, random));
-            self.kills += 1;
-        }
-    }
-
-    /// Thaws those whose time has come.
-    pub(crate) fn thaw(&mut self) {
-        let now = Instant::now();
-        for (mut member, _) in self.frozen.extract_if(.., |(_, at)| *at <= now) {
-            member.process.thaw();
-            self.members.push(member);
-        }
-    }
-
-    pub(crate) fn stop(mut self) {
-        for (mut member, _) in self.frozen.drain(..) {
-            member.process.thaw();
-            self.members.push(member);
-        }
-        self.members.iter().for_each(Member::terminate);
-        self.members.into_iter().for_each(|member| member.process.join());
-    }
-}
-
-fn start(lines: &Lines, random: &mut Random) -> Member {
+pub(super) fn start(lines: &Lines, random: &mut Random) -> Member {
     Member::of(Process::start("worker::killed::crew::works", &(lines, random.number())))
 }
 
