@@ -1,23 +1,25 @@
-//! Three agents with many turns in one file, and two worker processes, of which one is killed again
-//! and again: each turn has one event and one deliverable, and its payment is made at most once.
+//! Three agents with many turns in one file, and four worker processes, one after the other of
+//! which is killed or frozen: each turn that was acknowledged has one event and one deliverable, and
+//! a bank, a server on loopback, has made its payment once.
+//!
+//! `MACHINE_AGENT_TURNS=300` sets the number of turns, and `TEST_SEED` repeats the choices of a
+//! run; what the workers do at the same time is not repeated.
 
-use std::{
-    collections::BTreeSet,
-    fs, future,
-    io::Write,
-    path::{Path, PathBuf},
-    time::Instant,
-};
+use std::{path::PathBuf, time::Instant};
 
 use machine::{
     agent::{
-        ActiveTurn, AfterExecution, Agent, AgentCall, AgentId, Agents, BoxId, CallTarget, Card,
-        CardKind, Deliverable, Driver, ModelAnswer, TurnId, Work,
+        ActiveTurn, AfterExecution, Agent, AgentCall, AgentError, AgentId, Agents, BoxId,
+        CallTarget, Card, CardKind, Deliverable, Driver, ModelAnswer, TurnEnd, TurnId, Work,
     },
-    contract::{Registry, ToolCall, ToolSpec},
+    contract::{Action, Attempt, ToolCall, ToolSpec},
+    effects::EffectError,
     worker::{Failure, Task},
 };
-use machine_tests::{random::Random, stores::assert_intact};
+use machine_tests::{
+    random::{Random, setting},
+    stores::{assert_intact, close},
+};
 use serde_json::{Value, json};
 
 use super::{
@@ -25,149 +27,202 @@ use super::{
     support::{agent, id, new_turn, turn},
 };
 use crate::{
-    process::{Process, orders, say},
-    worker::prelude::{Applied, Arc, Duration, OpenOptions, STUCK, Worker, actors},
+    effects::{
+        bank::{Bank, Dedup},
+        tool::Teller,
+    },
+    process::{Process, orders},
+    worker::{
+        prelude::{
+            Call, Delivery, Duration, Mutex, OpenOptions, Perform, STUCK, ToolAnswer, Worker,
+            actors, inbox,
+        },
+        process::{Crew, Member, say_id},
+    },
 };
 
 /// The agents, and their output boxes.
 const AGENTS: [(&str, u64); 3] = [("planner", 1), ("helper", 2), ("cook", 3)];
 
-/// The turns of each agent.
-const TURNS: u64 = 40;
+/// The number of workers at any time.
+const WORKERS: usize = 4;
 
-fn turns(output: u64) -> impl Iterator<Item = u64> {
-    (0..TURNS).map(move |number| 1000 * output + number)
+/// The number of turns that are added at the start, and each time that a worker is disturbed: so
+/// all turns are added only after several of them were.
+const ADDED: u64 = 6;
+
+fn turns() -> u64 {
+    setting("MACHINE_AGENT_TURNS").unwrap_or(24)
 }
 
-/// Pays once in each turn. A call in doubt is overdue after a second.
+/// The agents take turns.
+fn agent_of(number: u64) -> (&'static str, u64) {
+    AGENTS[usize::try_from(number).unwrap() % AGENTS.len()]
+}
+
+/// Their ids are not those of the boxes.
+fn turn_of(number: u64) -> TurnId {
+    turn(1000 + number)
+}
+
+/// Adds a turn. Returns `false` if it was not acknowledged, because a worker has the lock, which
+/// may be frozen.
+async fn add(agents: &Agents, number: u64) -> bool {
+    let (name, output) = agent_of(number);
+    match agents.enqueue(new_turn(name, 1000 + number, output)).await {
+        Ok(()) => true,
+        Err(AgentError::Commit(EffectError::Unavailable(error))) if error.is_busy() => false,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Pays once in each turn: a payment that was interrupted, and not made, is made in the next step.
 struct Payer;
 
 impl Agent for Payer {
-    async fn run(&self, _: &AgentId, active: &ActiveTurn, _: &Task) -> Result<Work, Failure> {
-        if active.step > 1 {
-            return Ok(Deliverable::Done(json!({})).into());
+    async fn run(&self, _: &AgentId, active: &ActiveTurn, task: &Task) -> Result<Work, Failure> {
+        let cards = Agents::of(task.store()).cards(active.task.output_box, usize::MAX).await?;
+        let is_result = |card: &Card| card.turn == active.id && card.kind == CardKind::ToolResult;
+        match cards.iter().rfind(|(card, _)| is_result(card)) {
+            Some((_, body)) if body.get("receipt").is_some() => {
+                return Ok(Deliverable::Done(json!({})).into());
+            }
+            Some((_, body)) if body["error"].get("not_applied").is_none() => {
+                return Ok(Deliverable::Failed(body.clone()).into());
+            }
+            _ => {}
         }
-        let arguments = json!({ "turn": active.id.to_string() }).to_string();
+        let arguments = json!({ "to": active.id.to_string() }).to_string();
         let call = AgentCall {
             tool: "pay".to_owned(),
             call_id: "call".to_owned(),
             target: CallTarget::Tool(ToolCall::new(&spec(), &arguments)?),
-            within: Some(Duration::from_secs(1)),
+            within: None,
             after: AfterExecution::Suspend,
         };
         Ok(Work::Call(ModelAnswer { calls: vec![call], ..ModelAnswer::default() }))
     }
 }
 
+/// The bank may read a request a moment after the process that sent it has ended.
 fn spec() -> ToolSpec {
-    ToolSpec::irreversible("bank", "pay").unwrap()
+    let pay = ToolSpec::irreversible("bank", "pay").unwrap();
+    pay.settling_time(Duration::from_millis(500))
 }
 
-/// Writes a line for each payment.
-fn tools(folder: &Path) -> Registry {
-    let (mut tools, payments) = (Registry::new(), payments(folder));
-    let added = tools.add(spec(), move |call| {
-        let turn = call.arguments.arguments().and_then(|arguments| arguments["turn"].as_str());
-        let line = format!("{}\n", turn.unwrap());
-        let mut file = fs::OpenOptions::new().create(true).append(true).open(&payments).unwrap();
-        file.write_all(line.as_bytes()).unwrap();
-        Box::pin(async { Ok(Applied::new("paid")) })
-    });
-    added.unwrap();
-    tools
+/// Pays at the bank, slowly, so that its worker is killed before, in and after a payment.
+struct Slow {
+    teller: Teller,
+    random: Mutex<Random>,
 }
 
-fn payments(folder: &Path) -> PathBuf {
-    folder.join("payments")
+impl Slow {
+    async fn pause(&self) {
+        let time = self.random.lock().unwrap().number() % 60;
+        tokio::time::sleep(Duration::from_millis(time)).await;
+    }
 }
 
-fn database(folder: &Path) -> PathBuf {
-    folder.join("agent.db")
+impl Perform<Action> for Slow {
+    async fn perform(&self, call: &Call<Action>) -> ToolAnswer<Action> {
+        self.pause().await;
+        let answer = Perform::<Action>::perform(&self.teller, call).await;
+        self.pause().await;
+        answer
+    }
+
+    async fn find(&self, attempt: &Attempt<Action>) -> ToolAnswer<Action> {
+        Perform::<Action>::find(&self.teller, attempt).await
+    }
 }
 
-/// Says that it works, and runs turns until it is killed.
+/// Runs turns until SIGTERM.
 #[tokio::test]
 #[ignore = "the other test runs it as another process"]
 async fn works() {
-    let folder: PathBuf = orders();
-    let store = OpenOptions::new().sqlite(database(&folder)).await.unwrap();
-    say(&"at work");
+    let (file, teller, seed): (PathBuf, Teller, u64) = orders();
+    let stop = say_id();
+    let store = OpenOptions::new().busy_timeout(STUCK).sqlite(file).await.unwrap();
     let worker = Worker::new(&store, actors())
         .handler(Driver(Payer))
-        .other_tools(Arc::new(tools(&folder)))
+        .other_tools(Slow { teller, random: Mutex::new(Random::new(seed)) })
         .lease(Duration::from_secs(1))
         .sweep(Duration::from_millis(100))
-        .backoff(Duration::from_millis(50), Duration::from_secs(1));
-    worker.run_until(future::pending()).await.unwrap();
+        .backoff(Duration::from_millis(50), Duration::from_secs(1))
+        // Each turn ends with its payment, however often its workers are killed.
+        .attempts(1000);
+    worker.run_until(stop).await.unwrap();
+    close(store).await;
 }
 
-fn start(folder: &Path) -> Process {
-    let mut process = Process::start("agent::killed::works", &folder);
-    process.hear::<String>();
-    process
-}
-
-async fn cards(agents: &Agents, output: u64, kind: CardKind) -> Vec<(Card, Value)> {
+async fn deliverables(agents: &Agents, output: u64) -> Vec<(Card, Value)> {
     let mut cards = agents.cards(BoxId(id(output)), usize::MAX).await.unwrap();
-    cards.retain(|(card, _)| card.kind == kind);
+    cards.retain(|(card, _)| card.kind == CardKind::Deliverable);
     cards
 }
 
 #[tokio::test]
-async fn each_turn_ends_once_while_workers_are_killed() {
+async fn each_turn_ends_once_while_workers_are_killed_and_frozen() {
     let mut random = Random::of("each_turn_ends_once");
-    let folder = tempfile::tempdir().unwrap();
-    let store = OpenOptions::new().sqlite(database(folder.path())).await.unwrap();
+    let (folder, bank, turns) = (tempfile::tempdir().unwrap(), Bank::open(Dedup::Nothing), turns());
+    let file = folder.path().join("agent.db");
+    // This process must not wait for workers that it has to thaw.
+    let options = OpenOptions::new().busy_timeout(Duration::from_millis(200));
+    let store = options.sqlite(&file).await.unwrap();
     let agents = Agents::of(&store);
     for (name, _) in AGENTS {
         agents.create(&agent(name)).await.unwrap();
     }
-    let (steady, mut killed) = (start(folder.path()), start(folder.path()));
-    for (name, output) in AGENTS {
-        for number in turns(output) {
-            agents.enqueue(new_turn(name, number, output)).await.unwrap();
+
+    let (teller, mut seeds) = (Teller::pays(&bank), Random::new(random.number()));
+    let start = move || {
+        let orders = (&file, &teller, seeds.number());
+        Member::of(Process::start("agent::killed::works", &orders))
+    };
+    let newest = store.position().await.unwrap();
+    let mut crew = Crew::start(WORKERS, newest, random, start);
+    let (mut added, mut known, mut news, mut disturbed) = (0, 0, Instant::now(), 0);
+    while known < usize::try_from(turns).unwrap() {
+        while added < turns.min(ADDED * (1 + disturbed)) && add(&agents, added).await {
+            added += 1;
         }
-    }
-    let all = AGENTS.into_iter().flat_map(|(_, output)| turns(output)).count();
-    let (mut known, mut news, mut kills) = (0, Instant::now(), 0);
-    while known < all {
-        tokio::time::sleep(Duration::from_millis(50 + random.number() % 100)).await;
+        crew.disturb(store.position().await.unwrap());
+        disturbed = u64::try_from(crew.kills + crew.freezes).unwrap();
+        tokio::time::sleep(Duration::from_millis(50)).await;
         let mut ended = 0;
         for (_, output) in AGENTS {
-            ended += cards(&agents, output, CardKind::Deliverable).await.len();
+            ended += deliverables(&agents, output).await.len();
         }
-        assert!(news.elapsed() < STUCK, "{ended} of {all} turns have ended, and no more");
-        // On a slow computer, too, the turns get on.
+        assert!(news.elapsed() < STUCK, "{ended} of {added} turns have ended, and no more");
         if ended > known {
-            (known, news, kills) = (ended, Instant::now(), kills + 1);
-            killed.kill();
-            killed = start(folder.path());
+            (known, news) = (ended, Instant::now());
         }
     }
-    killed.kill();
-    steady.kill();
+    let (kills, freezes) = (crew.kills, crew.freezes);
+    crew.stop();
 
-    let lines = fs::read_to_string(payments(folder.path())).unwrap();
-    let paid: BTreeSet<&str> = lines.lines().collect();
-    assert_eq!(paid.len(), lines.lines().count(), "a payment is made once: {lines}");
-    let mut receipts = 0;
+    let mut paid: Vec<String> = bank.paid().into_iter().map(|payment| payment.to).collect();
+    paid.sort();
+    let all: Vec<String> = (0..turns).map(|number| turn_of(number).to_string()).collect();
+    assert_eq!(paid, all, "each payment is made once");
     for (name, output) in AGENTS {
         let (_, events) = story(&store, name).await;
+        let ended: Vec<_> = events.iter().map(|it| (it.turn, it.end)).collect();
+        let of_agent = (0..turns).filter(|number| agent_of(*number).0 == name);
+        let done: Vec<_> = of_agent.map(|number| (turn_of(number), TurnEnd::Done)).collect();
+        assert_eq!(ended, done, "{name}");
         let events: Vec<_> = events.iter().map(|it| (it.turn, it.deliverable)).collect();
-        let ended: Vec<TurnId> = events.iter().map(|(turn, _)| *turn).collect();
-        assert_eq!(ended, turns(output).map(turn).collect::<Vec<_>>(), "{name}");
-        let deliverables = cards(&agents, output, CardKind::Deliverable).await;
+        let deliverables = deliverables(&agents, output).await;
         let deliverables = deliverables.iter().map(|(card, _)| (card.turn, card.header.id));
         assert_eq!(deliverables.collect::<Vec<_>>(), events, "{name}");
-        let mut results = cards(&agents, output, CardKind::ToolResult).await;
-        results.retain(|(_, body)| *body == json!({ "receipt": "paid" }));
-        let is_paid = |card: &Card| paid.contains(&*card.turn.to_string());
-        assert!(results.iter().all(|(card, _)| is_paid(card)), "{name}: {lines}");
-        receipts += results.len();
         assert!(agents.queued(&agent(name), 1).await.unwrap().is_empty(), "{name}");
         assert_eq!(agents.head(&agent(name)).await.unwrap().active, None, "{name}");
+        let inbox = inbox(&store, agent(name).head()).await;
+        assert!(inbox.iter().all(|it| it.status == Delivery::Handled), "{name}: {inbox:?}");
     }
+    let set_aside = store.set_aside().await.unwrap();
+    assert!(set_aside.machines.is_empty(), "{set_aside:?}");
     assert_intact(&store).await;
-    eprintln!("{all} turns, {receipts} of them paid for sure, {kills} kills");
-    assert!(kills > 0 && receipts > 0, "{kills} kills, {receipts} receipts");
+    eprintln!("{turns} turns, {kills} kills, {freezes} freezes");
+    assert!(kills > 0 && freezes > 0, "{kills} kills, {freezes} freezes");
 }
