@@ -1,11 +1,13 @@
 //! The cost of the worker, against raw SQLite that does the same with hand-written statements at
-//! the same durability: `ratio NAME VALUE` lines, ours over theirs.
+//! the same durability: `ratio NAME VALUE` lines, ours over theirs. `agent_turns` is a turn of an
+//! agent, against the worker with a machine that has as many commits.
 //!
 //! `cargo bench --package machine --bench worker`, or `-- NAME` for one of them.
 
 #![allow(missing_docs, unreachable_pub, clippy::unwrap_used, clippy::print_stdout)]
 
 mod queue;
+mod turns;
 
 use std::{
     path::Path,
@@ -16,13 +18,18 @@ use std::{
 
 use machine::{
     actor::{Actors, Anyone},
+    agent::{AgentId, Agents, Driver},
     machine,
     store::{Message, Store},
     worker::{Handled, Handler, Next, Task, Worker},
 };
 use queue::Queue;
 use serde::{Deserialize, Serialize};
-use tokio::runtime::{Builder, Runtime};
+use tokio::{
+    runtime::{Builder, Runtime},
+    task::JoinSet,
+};
+use turns::{Clerk, turn};
 
 /// Three steps, and an end.
 #[machine(durable)]
@@ -92,6 +99,9 @@ fn main() {
     if wants("worker_4") {
         steps("worker_4", 4);
     }
+    if wants("agent_turns") {
+        agent_turns();
+    }
     if wants("worker_message") {
         message();
     }
@@ -157,6 +167,58 @@ fn raw_steps(file: &Path, workers: usize, jobs: usize) -> Duration {
         thread.join().unwrap();
     }
     start.elapsed()
+}
+
+/// Turns of agents, from their enqueueing to their deliverables, against as many jobs, from their
+/// creation to their end. Both have four commits: one of the client, and three of the worker, which
+/// drives as many agents as jobs at the same time.
+fn agent_turns() {
+    const EACH: usize = 64;
+    const ROUNDS: usize = 5;
+    let folder = tempfile::tempdir().unwrap();
+    let runtime = runtime();
+    let [ours, base] = ["ours.db", "base.db"]
+        .map(|name| runtime.block_on(Store::sqlite(folder.path().join(name))).unwrap());
+    let agents: Vec<_> = (0..CONCURRENCY).map(|place| AgentId(format!("agent {place}"))).collect();
+    for agent in &agents {
+        runtime.block_on(Agents::of(&ours).create(agent)).unwrap();
+    }
+    let mut best = [Duration::MAX; 2];
+    for round in 0..ROUNDS {
+        let start = Instant::now();
+        runtime.block_on(async {
+            let mut clients = JoinSet::new();
+            for (place, agent) in agents.iter().cloned().enumerate() {
+                let (store, first) = (ours.clone(), (round * CONCURRENCY + place) * EACH);
+                clients.spawn(async move {
+                    for number in first..first + EACH {
+                        Agents::of(&store).enqueue(turn(&agent, number)).await.unwrap();
+                    }
+                });
+            }
+            clients.join_all().await;
+            worker(&ours).handler(Driver(Clerk)).run_until_idle().await.unwrap();
+        });
+        best[0] = best[0].min(start.elapsed());
+        let start = Instant::now();
+        runtime.block_on(async {
+            let mut clients = JoinSet::new();
+            for store in vec![base.clone(); CONCURRENCY] {
+                clients.spawn(async move {
+                    for _ in 0..EACH {
+                        store.create(&mut Job::new()).await.unwrap();
+                    }
+                });
+            }
+            clients.join_all().await;
+            worker(&base).handler(Steps).run_until_idle().await.unwrap();
+        });
+        best[1] = best[1].min(start.elapsed());
+    }
+    let count = f64::from(u32::try_from(CONCURRENCY * EACH).unwrap());
+    let per_second = |time: Duration| count / time.as_secs_f64();
+    println!("agent_turns: {:.0} per second, jobs {:.0}", per_second(best[0]), per_second(best[1]));
+    println!("ratio agent_turns {:.2}", best[0].as_secs_f64() / best[1].as_secs_f64());
 }
 
 /// From the call of `send` to the handler, against one commit that inserts a message and one that
