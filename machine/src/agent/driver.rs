@@ -4,8 +4,8 @@ use futures_util::future::{Either, select};
 use serde_json::json;
 
 use super::{
-    ActiveTurn, AgentError, AgentId, AnyAgentHead, CallTarget, Deliverable, Limits, MemberId,
-    ModelAnswer, Phase, StopReason, TurnEpoch, TurnRequest, Work,
+    ActiveTurn, AgentError, AgentId, AnyAgentHead, CallTarget, Deliverable, MemberId, ModelAnswer,
+    Phase, StopReason, TurnEpoch, TurnRequest, Work,
     agent_head::Status,
     stored::{self, StoredRows},
     waits::{self, Awaited, End, NextReport, Visit},
@@ -216,10 +216,9 @@ impl Step {
             Self::Claim | Self::Reclaim | Self::Wait(_) => return Ok(()),
             Self::Stop(_) => true,
             Self::Work(Work::Deliver(_)) => turn.stop.is_some(),
-            // Only a limit stops it: there are as many records as the turn has made calls.
-            Self::Report(_) | Self::Work(Work::Call(_)) => {
-                turn.stop.is_some() || turn.task.terms.limits != Limits::default()
-            }
+            // There are as many records as the turn has made calls.
+            Self::Report(_) => may_stop(turn, None, store.now()),
+            Self::Work(Work::Call(answer)) => may_stop(turn, Some(&*answer), store.now()),
         };
         if may_stop {
             stored.children(store, turn).await?;
@@ -235,6 +234,20 @@ impl Step {
         }
         Ok(())
     }
+}
+
+/// Returns whether a turn is stopped, or a report or this answer may exceed one of its limits. If
+/// its time is up a moment later, its delivery stops the turns that it has delegated.
+fn may_stop(turn: &ActiveTurn, answer: Option<&ModelAnswer>, now: Millis) -> bool {
+    let mut usage = turn.usage;
+    if let Some(ModelAnswer { calls, tokens, cost, .. }) = answer {
+        let calls = u32::try_from(calls.len()).unwrap_or(u32::MAX);
+        usage.calls = usage.calls.saturating_add(calls);
+        usage.tokens = usage.tokens.saturating_add(*tokens);
+        usage.cost = usage.cost.saturating_add(*cost);
+    }
+    let (next, elapsed) = (turn.step.saturating_add(1), now.saturating_sub(turn.dispatched_at));
+    turn.stop.is_some() || turn.task.terms.limits.ended(next, &usage, elapsed).is_some()
 }
 
 /// Reads the rows of the turns that an answer delegates. A call without its input is closed.

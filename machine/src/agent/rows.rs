@@ -17,7 +17,7 @@ use crate::clock::Millis;
 /// | dispatch | the oldest queued record of the agent |
 /// | call | of each delegated turn: its record, if any, the head of its agent, its output box |
 /// | report | the end of the call; of a call to another agent, the record of that turn |
-/// | answer, call, report, stop | the queued turns that the turn has delegated |
+/// | answer, call, report, stop | if it stops the turn, the queued turns that that has delegated |
 /// | deliver | the row of the output box; of a stopped turn, the queued turns that it has delegated |
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct TurnRows {
