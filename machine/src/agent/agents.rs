@@ -53,7 +53,7 @@ use crate::{
 /// # }).unwrap();
 /// ```
 #[derive(Debug, Clone)]
-pub struct Agents(Store);
+pub struct Agents(pub(super) Store);
 
 /// The stop of a turn, for the operator log.
 fn stop_of(by: &Human, heads: &[Id], turn: TurnId) -> Act {
@@ -129,7 +129,7 @@ impl Agents {
         stored.turns(store, &[new.id]).await?;
         // The queue of an idle agent is empty, unless a worker is about to dispatch its first turn.
         let is_free = head.turn().is_none() && stored.queue(store, agent, 1).await?.is_empty();
-        stored.boxes(store, &[new.task.output_box]).await?;
+        stored.boxes(store, &[new.task.output_box, new.task.context_box]).await?;
         let new = new.clone();
         let request = if at_once || is_free {
             TurnRequest::UiAction { new, now }

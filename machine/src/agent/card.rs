@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 
-use super::{BoxId, CardId, TurnId};
-use crate::journal::Digest;
+use super::{BoxId, CardId, MemberId, TurnId};
+use crate::{clock::Millis, journal::Digest};
 
 /// The largest body of a card, in bytes.
 pub const MAX_CARD: u64 = 1 << 20;
@@ -35,6 +35,16 @@ pub struct Card {
     pub step: u32,
     /// The place among the cards of this kind in the step.
     pub index: u32,
+    /// When its turn was [pruned](super::Agents::prune). From then on its body is `null`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pruned_at: Option<Millis>,
+}
+
+impl Card {
+    /// The call that it is about, if it is about one.
+    pub(super) fn member(&self) -> MemberId {
+        MemberId { turn: self.turn, step: self.step, index: self.index }
+    }
 }
 
 /// The kind of a card that a turn writes.

@@ -129,7 +129,8 @@ impl Draft<'_> {
         }
         let (box_id, turn) = (held.turn.task.output_box, held.turn.id);
         let (epoch, step) = (held.epoch, held.turn.step);
-        self.batch.cards.push(Card { header, box_id, kind, turn, epoch, step, index });
+        let pruned_at = None;
+        self.batch.cards.push(Card { header, box_id, kind, turn, epoch, step, index, pruned_at });
         Ok(())
     }
 }

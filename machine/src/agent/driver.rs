@@ -267,7 +267,7 @@ async fn read_delegations(
             continue;
         }
         turns.push(MemberId { turn: turn.id, step: turn.step, index }.delegated());
-        boxes.push(task.output_box);
+        boxes.extend([task.output_box, task.context_box]);
         stored.head(store, agent).await?;
     }
     if !turns.is_empty() {

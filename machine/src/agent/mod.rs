@@ -72,6 +72,9 @@
 //! aside](crate::store::Store::set_aside) until a person
 //! [requeues](crate::store::Store::requeue) it.
 //!
+//! Turns that were delivered long ago can be [pruned](Agents::prune) while their agent works on
+//! others. Their ids stay, and say so; what a live turn can read stays.
+//!
 //! What a store refuses changes nothing:
 //!
 //! | refused | error |
@@ -137,6 +140,7 @@ mod ids;
 mod limits;
 mod overview;
 mod prompt;
+mod prune;
 mod queue;
 mod record;
 mod refusal;
@@ -160,6 +164,7 @@ pub use ids::{AgentId, BoxId, CardId, MemberId, TurnEpoch, TurnId};
 pub use limits::{Limits, Resource, Usage};
 pub use overview::{AgentOverview, DeliveredTurn, QueuedTurn, TurnOverview, WaitingCall};
 pub use prompt::{Conversation, ConversationError};
+pub use prune::PrunedTurns;
 pub use record::{
     BoxUse, EdgePhase, Primitive, Task, TaskEvent, Terms, TurnEdge, TurnRecord, TurnStatus,
 };

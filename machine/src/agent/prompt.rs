@@ -76,9 +76,10 @@ impl Conversation {
     ) -> Result<Self, ConversationError> {
         // A worker that has lost the turn may find its deliverable, and later turns.
         let is_end = |card: &Card| card.kind == CardKind::Deliverable && card.turn == turn.id;
+        let kept = cards.iter().filter(|(card, _)| card.pruned_at.is_none());
         // A result can name a card of this box, which is then there twice.
         let mut known = BTreeSet::new();
-        let own = cards.iter().filter(|(card, _)| card.box_id == turn.task.output_box);
+        let own = kept.clone().filter(|(card, _)| card.box_id == turn.task.output_box);
         let own = own.filter(|(card, _)| known.insert(card.header.id));
         let own: Vec<_> = own.take_while(|(card, _)| !is_end(card)).collect();
         let of_kind = |kind: CardKind| {
@@ -93,7 +94,7 @@ impl Conversation {
         if !open.is_empty() {
             return Err(ConversationError::Open { members: open.into_iter().collect() });
         }
-        let all = cards.iter().map(|(card, body)| (card.header.id, body)).collect();
+        let all = kept.map(|(card, body)| (card.header.id, body)).collect();
         let bodies = Bodies { calls, results, all };
         let (mut asked, mut begun) = (Self { openai: Vec::new(), anthropic: Vec::new() }, None);
         for (card, body) in own {
@@ -138,12 +139,5 @@ impl Conversation {
         let message = json!({ "role": "user", "content": answer::visible(text) });
         self.openai.push(message.clone());
         self.anthropic.push(message);
-    }
-}
-
-impl Card {
-    /// The call that it is about, if it is about one.
-    fn member(&self) -> MemberId {
-        MemberId { turn: self.turn, step: self.step, index: self.index }
     }
 }

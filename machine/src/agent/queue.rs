@@ -95,8 +95,20 @@ impl Draft<'_> {
             |primitive| TurnEdge { primitive, phase, turn: id, member: parent, trace, at: now };
         self.batch.edges.push(edge(Primitive::Enqueue));
         self.batch.edges.extend(parent.map(|_| edge(Primitive::Join)));
-        let status = TurnStatus::Queued;
-        let record = TurnRecord { agent, task, parent, enqueued_at: now, stop: None, status };
+        // A write that prunes the cards of its context meets this one.
+        if task.context_cards > 0 {
+            let used = self.rows.boxes.get(&task.context_box).cloned();
+            self.batch.boxes.entry(task.context_box).or_insert(used);
+        }
+        let record = TurnRecord {
+            agent,
+            task,
+            parent,
+            enqueued_at: now,
+            stop: None,
+            status: TurnStatus::Queued,
+            pruned_at: None,
+        };
         self.batch.turns.insert(id, record);
         Ok(())
     }

@@ -55,6 +55,9 @@ pub struct TurnRecord {
     /// The reason of its stop, if it was stopped in the queue.
     pub stop: Option<StopReason>,
     pub status: TurnStatus,
+    /// When it was [pruned](super::Agents::prune), after its delivery.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pruned_at: Option<Millis>,
 }
 
 /// The status of a turn.

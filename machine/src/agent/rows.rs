@@ -13,9 +13,9 @@ use crate::clock::Millis;
 /// | request | rows |
 /// |---|---|
 /// | all | the head of the agent, the record of each turn and the row of each card that is named |
-/// | enqueue, `ui_action` | the row of the output box |
+/// | enqueue, `ui_action` | the rows of the output box and of the context box |
 /// | dispatch | the oldest queued record of the agent |
-/// | call | of each delegated turn: its record, if any, the head of its agent, its output box |
+/// | call | of each delegated turn: its record, if any, the head of its agent, its boxes |
 /// | report | the end of the call; of a call to another agent, the record of that turn |
 /// | answer, call, report, stop | if it stops the turn, the queued turns that that has delegated |
 /// | deliver | the row of the output box; of a stopped turn, the queued turns that it has delegated |
@@ -41,7 +41,7 @@ pub struct TurnBatch {
     pub head: Option<(AgentId, Head)>,
     /// The records of turns that are new or change.
     pub turns: BTreeMap<TurnId, TurnRecord>,
-    /// The boxes whose use changes; `None` if no live turn writes to it any longer.
+    /// The boxes whose use changes, or that a new turn reads; `None` if no live turn writes to it.
     pub boxes: BTreeMap<BoxId, Option<BoxUse>>,
     /// The new cards.
     pub cards: Vec<Card>,

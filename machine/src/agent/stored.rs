@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeMap, slice};
 
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde::{
+    Deserialize, Serialize,
+    de::{DeserializeOwned, IgnoredAny},
+};
 use serde_json::{Value, json};
 
 use super::{
@@ -49,9 +52,15 @@ pub(super) struct StoredRows {
     versions: BTreeMap<(&'static str, Id), u64>,
 }
 
-/// The name of the list of the queued turns of an agent.
-fn queue_of(agent: &AgentId) -> String {
-    format!("queued:{}", agent.0)
+/// The lists of the turns of an agent.
+const QUEUED: &str = "queued";
+pub(super) const DELIVERED: &str = "delivered";
+
+/// The number of cards that are read at once without their bodies.
+const CARDS: usize = 32;
+
+fn list_of(which: &str, agent: &AgentId) -> String {
+    format!("{which}:{}", agent.0)
 }
 
 impl StoredRows {
@@ -106,20 +115,77 @@ impl StoredRows {
         agent: &AgentId,
         limit: usize,
     ) -> Result<Vec<TurnId>, LoadError> {
-        let which = Records::Listed { kind: TURN, list: queue_of(agent), skip: 0, limit };
-        let read = self.read(store, TURN, which, body_of::<TurnRecord>).await?;
-        let queued = read.iter().map(|(id, _)| TurnId(*id)).collect();
-        self.rows.turns.extend(read.into_iter().map(|(id, record)| (TurnId(id), record)));
-        Ok(queued)
+        self.listed(store, (QUEUED, agent), 0, limit).await
     }
 
-    /// Reads the use of these output boxes.
+    /// Reads the records of the turns in a list of an agent, oldest first, without the first
+    /// `skip`; at most `limit`. A delivered turn is in its list until it is pruned.
+    pub(super) async fn listed(
+        &mut self,
+        store: &Store,
+        (which, agent): (&str, &AgentId),
+        skip: usize,
+        limit: usize,
+    ) -> Result<Vec<TurnId>, LoadError> {
+        let which = Records::Listed { kind: TURN, list: list_of(which, agent), skip, limit };
+        let read = self.read(store, TURN, which, body_of::<TurnRecord>).await?;
+        let turns = read.iter().map(|(id, _)| TurnId(*id)).collect();
+        self.rows.turns.extend(read.into_iter().map(|(id, record)| (TurnId(id), record)));
+        Ok(turns)
+    }
+
+    /// Reads the use of these boxes.
     pub(super) async fn boxes(&mut self, store: &Store, boxes: &[BoxId]) -> Result<(), LoadError> {
         let ids = boxes.iter().map(|it| it.0).collect();
         let read = self.read(store, BOX, Records::Of(BOX, ids), body_of::<Option<BoxUse>>).await?;
         // Of a box that no live turn writes to anymore, the record stays.
-        self.rows.boxes.extend(read.into_iter().filter_map(|(id, used)| Some((BoxId(id), used?))));
+        let boxes = read.into_iter().map(|(id, used)| (BoxId(id), used)).collect();
+        self.rows.apply(&TurnBatch { boxes, ..TurnBatch::default() });
         Ok(())
+    }
+
+    /// Reads the cards of a box, without their bodies.
+    pub(super) async fn headers(
+        &mut self,
+        store: &Store,
+        box_id: BoxId,
+    ) -> Result<Vec<Card>, LoadError> {
+        let mut cards = Vec::new();
+        loop {
+            let (list, skip) = (box_id.to_string(), cards.len());
+            let which = Records::Listed { kind: CARD, list, skip, limit: CARDS };
+            let read = self.read(store, CARD, which, body_of::<(Card, IgnoredAny)>).await?;
+            if read.is_empty() {
+                return Ok(cards);
+            }
+            cards.extend(read.into_iter().map(|(_, (card, _))| card));
+        }
+    }
+
+    /// The records that pruning a turn leaves: the turn, its cards without their bodies, its calls
+    /// to the outside without their answers, and its box, so that a new turn that uses it meets
+    /// this write.
+    pub(super) fn pruned(
+        &mut self,
+        (turn, record): (TurnId, &TurnRecord),
+        cards: &[Card],
+        asked: &BTreeMap<Id, Asked>,
+        now: Millis,
+    ) -> Vec<Record> {
+        let (output, pruned_at) = (record.task.output_box, Some(now));
+        let used = self.record(BOX, output.0, None, &None::<BoxUse>);
+        self.versions.insert((BOX, output.0), used.version);
+        let record = TurnRecord { pruned_at, ..record.clone() };
+        let cards = cards.iter().map(|card| {
+            let (list, left) = (Some(output.to_string()), Card { pruned_at, ..*card });
+            self.record(CARD, card.header.id.0, list, &(left, Value::Null))
+        });
+        let asked = asked.iter().map(|(id, Asked { agent, .. })| {
+            let answered = Asked { agent: agent.clone(), answer: Some((now, Value::Null)) };
+            self.record(ANSWER, *id, None, &answered)
+        });
+        let turn = self.record(TURN, turn.0, None, &record);
+        [used, turn].into_iter().chain(cards).chain(asked).collect()
     }
 
     /// Reads the calls with these records of answers.
@@ -179,8 +245,12 @@ impl StoredRows {
     /// The records that a batch writes.
     pub(super) fn records(&self, batch: &TurnBatch, bodies: &Bodies) -> Vec<Record> {
         let turns = batch.turns.iter().map(|(turn, record)| {
-            let is_queued = record.status == TurnStatus::Queued;
-            self.record(TURN, turn.0, is_queued.then(|| queue_of(&record.agent)), record)
+            let which = match record.status {
+                TurnStatus::Queued => Some(QUEUED),
+                TurnStatus::Active => None,
+                TurnStatus::Delivered { .. } => Some(DELIVERED),
+            };
+            self.record(TURN, turn.0, which.map(|it| list_of(it, &record.agent)), record)
         });
         let boxes = batch.boxes.iter().map(|(id, used)| self.record(BOX, id.0, None, used));
         let cards = batch.cards.iter().map(|card| {

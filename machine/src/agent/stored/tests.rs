@@ -69,7 +69,8 @@ fn queued_turns_are_stopped_with_the_turn_that_has_delegated_them() {
         for call in calls {
             let agent = AgentId("helper".to_owned());
             let (task, parent, status) = (task(), Some(call), TurnStatus::Queued);
-            let child = TurnRecord { agent, task, parent, enqueued_at: 0, stop: None, status };
+            let (enqueued_at, stop, pruned_at) = (0, None, None);
+            let child = TurnRecord { agent, task, parent, enqueued_at, stop, status, pruned_at };
             batch.turns.insert(call.delegated(), child);
         }
         let records = stored.records(&batch, &Bodies::new());
