@@ -14,6 +14,7 @@ mod outside;
 #[cfg(unix)]
 mod processes;
 mod prompt;
+mod pruned;
 mod queue;
 mod refusals;
 mod repeats;

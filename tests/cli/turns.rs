@@ -171,3 +171,27 @@ async fn a_person_stops_turns() {
     assert_eq!(lines, [("ann", "cli", "stop"); 3], "two stops, and one that was refused");
     assert_eq!(log[0].detail, format!("turn {second}"));
 }
+
+#[tokio::test]
+async fn delivered_turns_are_pruned() {
+    let place = Place::new().await;
+    delivered(&place).await;
+    let prune = |more: &[&str]| {
+        let prune = ["prune", "--turns", "--ended-for", "0s", "--as", "ann"];
+        place.run(&[&prune[..], more].concat())
+    };
+    prune(&[]).failed(2, "delete the cards of turns that were delivered at least 0 s ago?");
+    prune(&["--machine", "execution", "--yes"]).failed(2, "cannot be used with");
+    prune(&["--yes"]).shows(&["pruned 0 turns with 0 cards"]);
+    let ann = Human::new("ann").unwrap();
+    for number in [3, 2] {
+        Agents::of(&place.store).stop(TurnId(id(number)), &ann).await.unwrap();
+    }
+    work(&place).await;
+    prune(&["--yes", "--keep", "2"]).shows(&["pruned 1 turn with "]);
+    let document = place.json(&["prune", "--turns", "--ended-for", "0s", "--as", "ann", "--yes"]);
+    assert_eq!((&document["turns"], &document["problems"]), (&json!(2), &json!([])));
+    assert!(place.run(&["operations"]).done().contains("prune turns"));
+    place.run(&["verify"]).done();
+    place.run(&["prune", "--ended-for", "0s", "--keep", "1", "--as", "ann"]).failed(2, "--turns");
+}

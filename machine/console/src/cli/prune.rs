@@ -1,6 +1,6 @@
 use std::{fmt::Write, time::Duration};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{
     Context, Error, Exit, duration,
@@ -14,10 +14,10 @@ use machine::{
     text::OneLine,
 };
 
-/// `prune`: deletes machines that have ended.
+/// `prune`: deletes machines that have ended, or what delivered turns of agents have left.
 #[derive(Debug, clap::Args)]
 pub(super) struct Prune {
-    /// Machines that ended at least this long ago, such as `90d` or `12h`.
+    /// Machines that ended, or turns that were delivered, at least this long ago, such as `90d`.
     #[arg(long, value_name = "TIME", value_parser = duration)]
     ended_for: Duration,
     #[command(flatten)]
@@ -31,6 +31,12 @@ pub(super) struct Prune {
     /// Also executions that ended as not done although a receipt says that they were done.
     #[arg(long)]
     contradicted: bool,
+    /// Turns of agents, instead of machines: the bodies of their cards.
+    #[arg(long, conflicts_with_all = ["machine", "status", "contradicted"])]
+    turns: bool,
+    /// With `--turns`: the number of the last turns of each agent that are kept.
+    #[arg(long, value_name = "NUMBER", default_value_t = 0, requires = "turns")]
+    keep: usize,
     #[command(flatten)]
     yes: Yes,
     #[command(flatten)]
@@ -40,6 +46,9 @@ pub(super) struct Prune {
 impl Prune {
     pub(super) async fn run(self, context: &Context) -> Result<Exit, Error> {
         let store = context.write().await?;
+        if self.turns {
+            return self.turns(context, &store).await;
+        }
         let observer = context.observer(&store);
         let mut prune = store::Prune::ended_for(self.ended_for);
         let mut detail = format!("that ended at least {} s ago", self.ended_for.as_secs());
@@ -55,17 +64,41 @@ impl Prune {
             let _ = write!(detail, ", in state `{status}`");
         }
         prune.contradicted = self.contradicted;
-        if !self.yes.yes {
-            terminal::agrees(&format!("Permanently delete the machines {detail}?"))?;
-        }
+        self.agrees(&format!("the machines {detail}"))?;
         let operator = self.person.operates(context, &store);
         let pruned = operator.prune(&prune, &detail).await?;
-        let mut text = format!("deleted {pruned}\n");
-        for problem in &pruned.problems {
-            let reason = OneLine(&problem.reason);
-            let _ = writeln!(text, "kept, because it failed verification: {reason}");
+        let text = format!("deleted {pruned}\n");
+        self.report(json!(pruned), text, &pruned.problems, "it failed verification")
+    }
+
+    /// Prunes turns.
+    async fn turns(&self, context: &Context, store: &store::Store) -> Result<Exit, Error> {
+        let (age, keep) = (self.ended_for.as_secs(), self.keep);
+        self.agrees(&format!("the cards of turns that were delivered at least {age} s ago"))?;
+        let operator = self.person.operates(context, store);
+        let pruned = operator.prune_turns(self.ended_for, keep).await?;
+        let text = format!("pruned {pruned}\n");
+        self.report(json!(pruned), text, &pruned.problems, "it cannot be read")
+    }
+
+    fn agrees(&self, what: &str) -> Result<(), Error> {
+        if self.yes.yes {
+            return Ok(());
         }
-        let answer = Output::of_act(json!(pruned), text);
-        answer.problems(!pruned.problems.is_empty()).print(self.format)
+        terminal::agrees(&format!("Permanently delete {what}?"))
+    }
+
+    fn report(
+        &self,
+        document: Value,
+        mut text: String,
+        problems: &[store::Problem],
+        why: &str,
+    ) -> Result<Exit, Error> {
+        for problem in problems {
+            let _ = writeln!(text, "kept, because {why}: {}", OneLine(&problem.reason));
+        }
+        let answer = Output::of_act(document, text);
+        answer.problems(!problems.is_empty()).print(self.format)
     }
 }
