@@ -100,15 +100,8 @@ impl Draft<'_> {
             let used = self.rows.boxes.get(&task.context_box).cloned();
             self.batch.boxes.entry(task.context_box).or_insert(used);
         }
-        let record = TurnRecord {
-            agent,
-            task,
-            parent,
-            enqueued_at: now,
-            stop: None,
-            status: TurnStatus::Queued,
-            pruned_at: None,
-        };
+        let (status, stop, pruned_at) = (TurnStatus::Queued, None, None);
+        let record = TurnRecord { agent, task, parent, enqueued_at: now, stop, status, pruned_at };
         self.batch.turns.insert(id, record);
         Ok(())
     }

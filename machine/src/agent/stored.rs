@@ -74,9 +74,18 @@ impl StoredRows {
     /// Reads the records of these turns.
     pub(super) async fn turns(&mut self, store: &Store, turns: &[TurnId]) -> Result<(), LoadError> {
         let ids = turns.iter().map(|turn| turn.0).collect();
-        let read = self.read(store, TURN, Records::Of(TURN, ids), body_of::<TurnRecord>).await?;
+        self.turn_records(store, Records::Of(TURN, ids)).await.map(drop)
+    }
+
+    async fn turn_records(
+        &mut self,
+        store: &Store,
+        which: Records,
+    ) -> Result<Vec<TurnId>, LoadError> {
+        let read = self.read(store, TURN, which, body_of::<TurnRecord>).await?;
+        let turns = read.iter().map(|(id, _)| TurnId(*id)).collect();
         self.rows.turns.extend(read.into_iter().map(|(id, record)| (TurnId(id), record)));
-        Ok(())
+        Ok(turns)
     }
 
     /// Reads the records of the turns that this one has delegated. One that cannot be read is left
@@ -127,11 +136,8 @@ impl StoredRows {
         skip: usize,
         limit: usize,
     ) -> Result<Vec<TurnId>, LoadError> {
-        let which = Records::Listed { kind: TURN, list: list_of(which, agent), skip, limit };
-        let read = self.read(store, TURN, which, body_of::<TurnRecord>).await?;
-        let turns = read.iter().map(|(id, _)| TurnId(*id)).collect();
-        self.rows.turns.extend(read.into_iter().map(|(id, record)| (TurnId(id), record)));
-        Ok(turns)
+        let list = list_of(which, agent);
+        self.turn_records(store, Records::Listed { kind: TURN, list, skip, limit }).await
     }
 
     /// Reads the use of these boxes.
@@ -284,14 +290,17 @@ pub(super) async fn cards(
     box_id: BoxId,
     limit: usize,
 ) -> Result<Vec<(Card, Value)>, LoadError> {
-    let which = Records::Listed { kind: CARD, list: box_id.to_string(), skip: 0, limit };
-    let found = store.inner.backend.records(which).await?;
-    found.into_iter().map(|found| body_of(&found?)).collect()
+    let list = box_id.to_string();
+    read_cards(store, Records::Listed { kind: CARD, list, skip: 0, limit }).await
 }
 
 /// The cards with these ids, with their bodies. Unknown ids are left out.
 pub(super) async fn cards_of(store: &Store, ids: Vec<Id>) -> Result<Vec<(Card, Value)>, LoadError> {
-    let found = store.inner.backend.records(Records::Of(CARD, ids)).await?;
+    read_cards(store, Records::Of(CARD, ids)).await
+}
+
+async fn read_cards(store: &Store, which: Records) -> Result<Vec<(Card, Value)>, LoadError> {
+    let found = store.inner.backend.records(which).await?;
     found.into_iter().map(|found| body_of(&found?)).collect()
 }
 
