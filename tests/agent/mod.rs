@@ -4,6 +4,7 @@
 mod batches;
 mod damaged;
 mod ends;
+mod events;
 mod heads;
 #[cfg(unix)]
 mod killed;

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use machine::contract::Contract;
 use machine::{
+    Id,
     actor::Human,
+    agent::{AgentId, Agents, BoxId, NewTurn, Task, Terms, TurnId},
     contract::AnyExecution,
     observe::Observer,
     store::Prune,
@@ -135,6 +137,33 @@ async fn only_transitions_are_reported_by_default() {
         "is_terminal": false, "is_resumable": true, "timestamp": timestamp,
     });
     assert_eq!(events[2].data, expected);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_transition_of_an_agent_has_its_events() {
+    let place = Place::served().await;
+    let (stream, _) = place.stream("events=machine_state&machine=agent_head", None).await;
+    let id =
+        |last: u32| -> Id { format!("01890a5d-ac96-774b-bcce-b302099a805{last}").parse().unwrap() };
+    let (agents, agent) = (Agents::of(&place.store), AgentId("planner".to_owned()));
+    agents.create(&agent).await.unwrap();
+    let task = Task {
+        context_box: BoxId(id(1)),
+        context_cards: 0,
+        output_box: BoxId(id(2)),
+        trace: id(3),
+        terms: Terms::default(),
+    };
+    agents.enqueue(NewTurn { id: TurnId(id(4)), agent, task }).await.unwrap();
+
+    let (_, events) = take(stream, 1).await;
+    let expected = json!([{
+        "subject": "evt.agent.planner.state", "position": events[0].id, "agent_id": "planner",
+        "timestamp": events[0].data["timestamp"], "agent_turn_id": id(4), "turn_epoch": 1,
+        "step_id": 1, "status": "dispatched", "trigger": "dispatch", "stop": null,
+        "waiting_tool_count": 0,
+    }]);
+    assert_eq!(events[0].data["agent_events"], expected);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -75,6 +75,15 @@
 //! Turns that were delivered long ago can be [pruned](Agents::prune) while their agent works on
 //! others. Their ids stay, and say so; what a live turn can read stays.
 //!
+//! [`AgentEvents`] makes the [events](AgentEvent) of agents from the journal of the store, from any
+//! position on. A transition of a head has these:
+//!
+//! | subject | transition |
+//! |---|---|
+//! | `evt.agent.{agent}.step` | an answer of the model, its calls, a result of a call, the delivery |
+//! | `evt.agent.{agent}.task` | the delivery |
+//! | `evt.agent.{agent}.state` | each one, with the state and the epoch of the head after it |
+//!
 //! What a store refuses changes nothing:
 //!
 //! | refused | error |
@@ -133,6 +142,7 @@ mod decide;
 mod deliver;
 mod driver;
 mod error;
+mod events;
 mod head;
 mod head_machine;
 mod held;
@@ -158,6 +168,7 @@ pub use card::{Card, CardKind, MAX_CARD, NewCard};
 pub use decide::decide;
 pub use driver::{Agent, Driver};
 pub use error::AgentError;
+pub use events::{AgentEvent, AgentEventKind, AgentEvents, StepPhase};
 pub use head::{ActiveTurn, CallSource, Head, Member, Phase};
 pub use head_machine::{AgentHead, AnyAgentHead, HeadContext, agent_head};
 pub use ids::{AgentId, BoxId, CardId, MemberId, TurnEpoch, TurnId};

@@ -10,6 +10,7 @@ use serde::Serialize;
 use machine::{
     Id,
     actor::Category,
+    agent::{AgentEvent, AgentEvents},
     clock::Millis,
     contract::{AnyExecution, execution},
     definition::StateDef,
@@ -70,6 +71,10 @@ pub(super) struct MachineState {
     is_resumable: bool,
     /// When (milliseconds since the Unix epoch).
     timestamp: Millis,
+    /// Of the head of an agent: the events of the transition, each with its subject.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(value_type = Vec<serde_json::Value>)]
+    agent_events: Vec<AgentEvent>,
 }
 
 /// Anything else that happened to a machine: it was created, or evidence or an answer was recorded.
@@ -108,6 +113,7 @@ struct Subject {
 pub(super) struct Changes {
     store: Store,
     observer: Observer,
+    agents: AgentEvents,
     language: Language,
     subjects: Mutex<HashMap<Id, Arc<Subject>>>,
 }
@@ -117,6 +123,7 @@ impl Changes {
         Self {
             store: store.clone(),
             observer: Observer::new(store),
+            agents: AgentEvents::new(store),
             language,
             subjects: Mutex::default(),
         }
@@ -155,6 +162,11 @@ impl Changes {
             };
             (EVENTS[0], json(&state))
         } else {
+            let agent_events = match self.agents.of(committed).await {
+                Err(LoadError::Unavailable(error)) => return Err(error.into()),
+                // Unreadable: its transitions are still sent.
+                events => events.unwrap_or_default(),
+            };
             let state = MachineState {
                 id,
                 machine: machine.clone(),
@@ -166,6 +178,7 @@ impl Changes {
                 is_terminal,
                 is_resumable: waits,
                 timestamp: entry.at,
+                agent_events,
             };
             (EVENTS[1], json(&state))
         };
