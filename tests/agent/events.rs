@@ -1,9 +1,10 @@
-//! The events of agents, made from the journal of a file.
+//! The events of agents, made from the journal of a file, and their activity, which is in no
+//! journal (TN-13).
 
 use machine::{
     agent::{
-        AfterExecution, AgentCall, AgentEvent, AgentEventKind, AgentEvents, CallTarget, Driver,
-        TurnId,
+        Activity, AfterExecution, AgentCall, AgentEvent, AgentEventKind, AgentEvents, AgentId,
+        CallTarget, Driver, Signalling, TurnId,
     },
     store::Position,
 };
@@ -11,11 +12,13 @@ use serde_json::{Value, json};
 use tokio::sync::Notify;
 
 use super::{
-    queue::{Clerk, staff},
+    queue::{Clerk, staff, story},
     sets::{Caller, Tools, calls},
-    support::{child, id, new_turn, turn},
+    support::{agent, child, id, new_turn, turn},
 };
-use crate::worker::prelude::{Arc, Duration, Hand, Store, ann, notified, settle, timed, worker};
+use crate::worker::prelude::{
+    Arc, Duration, Hand, Mutex, Store, ann, notified, settle, timed, worker,
+};
 
 /// A call to the helper.
 fn delegation() -> AgentCall {
@@ -213,4 +216,35 @@ fn each_position_is_followed_by_the_same_events() {
             assert_eq!(agents.of(committed).await.unwrap(), *events, "backwards, {position}");
         }
     });
+}
+
+/// A function that panics stops no turn.
+#[test]
+fn signals_say_what_an_agent_does_and_cost_no_turn() {
+    for panics in [false, true] {
+        timed(async |store: Store, _: Hand| {
+            staff(&store).await.enqueue(new_turn("planner", 1, 1)).await.unwrap();
+            let heard = Arc::new(Mutex::new(Vec::new()));
+            let hears = Arc::clone(&heard);
+            let tell = move |agent: &AgentId, turn: TurnId, activity: Activity| {
+                hears.lock().unwrap().push((agent.clone(), turn, json!(activity)));
+                assert!(!panics, "nobody listens");
+            };
+            let caller = Caller(vec![delegation()]);
+            settle(worker(&store).handler(Driver(Signalling(caller, tell)))).await;
+
+            let thinking = json!({ "activity": "thinking" });
+            let awaiting = json!({ "activity": "awaiting_tool_result", "waiting_tool_count": 1 });
+            let (planner, helper) = (agent("planner"), agent("helper"));
+            let expected = [
+                (planner.clone(), turn(1), thinking.clone()),
+                (planner.clone(), turn(1), awaiting),
+                (helper, child(), thinking.clone()),
+                (planner, turn(1), thinking),
+            ];
+            assert_eq!(*heard.lock().unwrap(), expected);
+            let (moves, _) = story(&store, "planner").await;
+            assert_eq!(moves, ["dispatch", "claim", "call", "report", "deliver"]);
+        });
+    }
 }

@@ -84,6 +84,9 @@
 //! | `evt.agent.{agent}.task` | the delivery |
 //! | `evt.agent.{agent}.state` | each one, with the state and the epoch of the head after it |
 //!
+//! No journal has what a turn does between two transitions. [`Signalling`] tells a function of the
+//! worker's program, best effort: a signal may be lost, and nothing waits for it.
+//!
 //! What a store refuses changes nothing:
 //!
 //! | refused | error |
@@ -136,6 +139,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod activity;
 mod agents;
 mod card;
 mod decide;
@@ -163,6 +167,7 @@ mod why;
 mod work;
 mod written;
 
+pub use activity::{Activity, Signalling};
 pub use agents::Agents;
 pub use card::{Card, CardKind, MAX_CARD, NewCard};
 pub use decide::decide;
