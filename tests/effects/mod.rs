@@ -29,7 +29,6 @@ mod in_flight;
 mod invocation_model;
 mod late;
 mod model;
-mod namesake;
 mod office;
 mod perform;
 mod place;
