@@ -15,7 +15,6 @@ on_file! {
     a_gate_is_answered_until_its_limit_and_expires_at_it,
     a_missing_gate_is_not_answered,
     several_gates_are_answered_together,
-    several_answers_are_all_or_nothing,
     a_question_and_its_action_are_stored_together,
     a_completed_action_is_not_approved_again,
     an_action_in_doubt_is_approved_with_a_caution,
@@ -179,26 +178,6 @@ async fn several_gates_are_answered_together(place: Place) {
     let decided = answers.into_iter().filter_map(|answer| answer.finish().ok());
     let kinds: Vec<bool> = decided.map(|decision| decision.approved).collect();
     assert_eq!(kinds, [true, false, true]);
-}
-
-/// One of them was answered by another person: none is written, and the others can be.
-async fn several_answers_are_all_or_nothing(place: Place) {
-    let (first, _) = place.asked(mail("ann")).await;
-    let (second, _) = place.asked(mail("bob")).await;
-    let (one, other) = (first.id(), second.id());
-    let _ = place.store.decline(place.gate(other).await, "no", &bea()).await.unwrap();
-    let (mut first, mut second) =
-        (machine_tests::approval(first, ann()), machine_tests::approval(second, ann()));
-    let before = place.dump().await;
-    for _ in 0..2 {
-        let refused = place.store.batch().change(&mut first).change(&mut second).write().await;
-        assert_err!(refused, EffectError::AlreadyDecided { id, by, .. } if *id == other && by == "bea");
-        assert_eq!(place.dump().await, before);
-    }
-    assert!(second.finish().is_err());
-    let gate = first.finish().unwrap_err();
-    assert_eq!(gate.id(), one);
-    place.approve(gate).await;
 }
 
 /// `ask` writes both or none.

@@ -12,7 +12,6 @@ on_file! {
     a_late_call_that_is_dropped_is_cut_off,
     a_batch_hands_out_the_late_call_too,
     an_idempotent_call_without_an_answer_has_failed,
-    a_call_that_answers_in_time_does_not_time_out,
 }
 
 pub(super) fn hasty(contract: Contract) -> Contract {
@@ -106,13 +105,6 @@ async fn an_idempotent_call_without_an_answer_has_failed(place: Place) {
     let Settled::Failed(failed) = settled else { panic!("{settled:?}") };
     assert_eq!(failed.state().error, "no answer in time");
     assert_eq!(place.recovered().await.len(), 0);
-}
-
-async fn a_call_that_answers_in_time_does_not_time_out(place: Place) {
-    let (running, permit) = place.begun(mail("bob").timeout_after(Duration::from_mins(1))).await;
-    let outcome = in_flight(permit).await.answer(receipt("250 queued")).await;
-    let settled = place.settled(running, outcome).await;
-    assert_is!(settled, Settled::Completed(_));
 }
 
 /// The program has dropped its store: the call keeps its worker alive until its answer is on disk.

@@ -20,7 +20,6 @@ use machine_tests::{
 use crate::store::support::{Place, applied, as_made, begin, begin_of, on_file};
 
 on_file! {
-    any_mix_is_written_together,
     what_is_unchanged_is_not_written,
     the_same_machine_twice_is_refused,
     a_machine_is_written_by_the_batch_after_one_that_was_refused,
@@ -96,12 +95,6 @@ impl Mix {
         assert_eq!(place.status(self.settled).await, Status::Completed);
         place.assert_intact().await;
     }
-}
-
-async fn any_mix_is_written_together(place: Place) {
-    let mut mix = Mix::new(&place).await;
-    mix.add(place.store.batch()).write().await.unwrap();
-    mix.assert_written(&place).await;
 }
 
 /// A commit or a batch without anything new writes nothing, also next to others.
