@@ -10,7 +10,7 @@ use machine::{
 use serde_json::{Value, json};
 
 use super::{
-    queue::{staff, story},
+    queue::{queued, story},
     sets::{Tools, calls, results},
     support::{new_turn, turn},
 };
@@ -53,8 +53,7 @@ async fn assert_stopped(place: &Place) {
 #[tokio::test]
 async fn only_the_call_whose_record_was_edited_is_interrupted() {
     let place = Place::new().await;
-    let agents = staff(&place.store).await;
-    agents.enqueue(new_turn("planner", 1, 1)).await.unwrap();
+    let agents = queued(&place.store, 1).await;
     settle(worker(&place.store).handler(Driver(Asker))).await;
     for index in [0, 1] {
         let call = MemberId { turn: turn(1), step: 1, index };
@@ -79,8 +78,7 @@ async fn only_the_call_whose_record_was_edited_is_interrupted() {
 #[tokio::test]
 async fn only_the_call_whose_row_was_edited_is_interrupted() {
     let place = Place::new().await;
-    let agents = staff(&place.store).await;
-    agents.enqueue(new_turn("planner", 1, 1)).await.unwrap();
+    let agents = queued(&place.store, 1).await;
     let (tools, made) = (Tools::open(), calls(["first", "second"]));
     settle(tools.deaf(&place.store, made.clone())).await;
     agents.stop(turn(1), ann()).await.unwrap();

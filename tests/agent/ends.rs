@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use tokio::sync::Notify;
 
 use super::{
-    queue::{Clerk, staff, story},
+    queue::{Clerk, queued, staff, story},
     support::{agent, child, id, new_turn, turn},
 };
 use crate::worker::prelude::{
@@ -46,10 +46,7 @@ fn a_turn_that_is_stopped_before_it_runs_is_delivered_without_its_agent() {
         (2, 1, ["dispatch", "claim", "deliver", "dispatch", "claim", "deliver"]),
     ] {
         timed(async |store: Store, _: Hand| {
-            let agents = staff(&store).await;
-            for number in [1, 2] {
-                agents.enqueue(new_turn("planner", number, 1)).await.unwrap();
-            }
+            let agents = queued(&store, 2).await;
             for _ in 0..2 {
                 assert_eq!(
                     agents.stop(turn(number), ann()).await.unwrap(),
@@ -75,10 +72,7 @@ fn a_turn_that_is_stopped_before_it_runs_is_delivered_without_its_agent() {
 #[test]
 fn the_person_who_stops_a_turn_is_named() {
     timed(async |store: Store, _: Hand| {
-        let agents = staff(&store).await;
-        for number in [1, 2] {
-            agents.enqueue(new_turn("planner", number, 1)).await.unwrap();
-        }
+        let agents = queued(&store, 2).await;
         for number in [3, 2, 1] {
             let stopped = agents.stop(turn(number), ann()).await;
             assert_eq!(stopped.is_ok(), number < 3, "turn 3 is unknown");
@@ -124,8 +118,7 @@ fn t09_a2a_rs_126_the_stop_of_an_ended_turn_answers_with_its_end() {
 #[test]
 fn an_agent_is_dropped_when_its_turn_is_stopped() {
     timed(async |store: Store, _: Hand| {
-        let agents = staff(&store).await;
-        agents.enqueue(new_turn("planner", 1, 1)).await.unwrap();
+        let agents = queued(&store, 1).await;
         let hold = Arc::new((Notify::new(), Notify::new()));
         let endless = Clerk { hold: Some(Arc::clone(&hold)), ..Clerk::default() };
         let calls = endless.calls.clone();
@@ -164,8 +157,7 @@ impl Handler for Late {
 #[test]
 fn a_stop_that_meets_a_delivery_is_its_end() {
     timed(async |store: Store, _: Hand| {
-        let agents = staff(&store).await;
-        agents.enqueue(new_turn("planner", 1, 1)).await.unwrap();
+        let agents = queued(&store, 1).await;
         let late = Late { driver: Driver(Clerk::default()), agents: agents.clone() };
         settle(worker(&store).handler(late)).await;
         assert_eq!(story(&store, "planner").await.0, ["dispatch", "claim", "stop", "deliver"]);
@@ -301,10 +293,7 @@ impl Handler for Around {
 fn used_up_attempts_end_a_turn() {
     for (panics, attempts) in [(false, 2), (true, 2), (false, 1), (true, 1)] {
         timed(async |store: Store, _: Hand| {
-            let agents = staff(&store).await;
-            for number in [1, 2] {
-                agents.enqueue(new_turn("planner", number, 1)).await.unwrap();
-            }
+            queued(&store, 2).await;
             let calls = Count::default();
             let broken = Broken { panics, calls: calls.clone() };
             settle(worker(&store).attempts(attempts).handler(Around(Driver(broken)))).await;
@@ -360,8 +349,7 @@ fn a_delegated_turn_whose_id_is_taken_does_not_block_the_agent() {
 #[test]
 fn a_worker_that_was_lost_has_used_an_attempt() {
     timed(async |store: Store, hand: Hand| {
-        let agents = staff(&store).await;
-        agents.enqueue(new_turn("planner", 1, 1)).await.unwrap();
+        queued(&store, 1).await;
         let hold = Arc::new((Notify::new(), Notify::new()));
         let frozen = Clerk { hold: Some(Arc::clone(&hold)), ..Clerk::default() };
         let lease = Duration::from_mins(30);

@@ -14,7 +14,7 @@ use serde_json::json;
 use tokio::sync::Notify;
 
 use super::{
-    queue::{Clerk, clerks, staff, story},
+    queue::{Clerk, clerks, queued, staff, story},
     sets::{Caller, Tools, calls},
     support::{agent, id, new_turn},
 };
@@ -101,8 +101,7 @@ impl Handler for Interrupted {
 #[test]
 fn a_delivery_that_meets_a_new_turn_is_repeated_without_the_agent() {
     timed(async |store: Store, _: Hand| {
-        let agents = staff(&store).await;
-        agents.enqueue(new_turn("planner", 1, 1)).await.unwrap();
+        let agents = queued(&store, 1).await;
         let (driver, deliveries) = (Driver(Clerk::default()), Count::default());
         let handler = Interrupted { driver, agents: agents.clone(), deliveries };
         settle(worker(&store).handler(handler)).await;
@@ -174,8 +173,7 @@ impl Handler for Asleep {
 #[test]
 fn a_takeover_that_is_given_back_still_raises_the_epoch() {
     timed(async |store: Store, hand: Hand| {
-        let agents = staff(&store).await;
-        agents.enqueue(new_turn("planner", 1, 1)).await.unwrap();
+        let agents = queued(&store, 1).await;
         let hold = Arc::new((Notify::new(), Notify::new()));
         let frozen = Clerk { hold: Some(Arc::clone(&hold)), ..Clerk::default() };
         let lease = Duration::from_mins(30);

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
 use super::{
-    queue::{staff, story},
+    queue::{queued, staff, story},
     sets::{Caller, waiting},
     support::{agent, child, id, new_turn},
 };
@@ -84,8 +84,7 @@ async fn ended(store: &Store) -> usize {
 #[test]
 fn a_late_result_is_that_of_an_equal_call() {
     timed(async |store: Store, hand: Hand| {
-        let agents = staff(&store).await;
-        agents.enqueue(new_turn("planner", 1, 1)).await.unwrap();
+        let agents = queued(&store, 1).await;
         let (gates, begun) = (Arc::new([0; 2].map(Semaphore::new)), Count::default());
         let running = sender(&store, &gates, &begun).start();
         until("both calls have begun", async || begun.get() == 2).await;

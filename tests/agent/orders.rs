@@ -12,9 +12,9 @@ use machine::{
 use serde_json::json;
 
 use super::{
-    queue::{staff, story},
+    queue::{queued, story},
     scenarios::{Script, call, done, look, results, send, tools},
-    support::{Desk, EARLY, IN_TIME, LATE, agent, id, member, new_turn, turn},
+    support::{Desk, EARLY, IN_TIME, LATE, agent, id, member, turn},
 };
 use crate::worker::prelude::{
     AnyExecution, Count, Delivery, Duration, Next, OpenOptions, Store, ann, inbox, worker,
@@ -70,8 +70,7 @@ async fn confirm(store: &Store) {
 
 async fn check(order: &[u32]) {
     let store = OpenOptions::new().clock(TestClock::start()).memory();
-    let agents = staff(&store).await;
-    agents.enqueue(new_turn("planner", 1, 1)).await.unwrap();
+    let agents = queued(&store, 1).await;
     let at = |index: u32| {
         let rank = order.iter().zip(1..).find_map(|(it, rank)| (*it == index).then_some(rank));
         SLOT * rank.unwrap_or(0)
@@ -136,7 +135,8 @@ async fn check(order: &[u32]) {
     assert!(store.verify_all(|_| ()).await.unwrap().is_clean());
 }
 
-/// Of parallel results only the last one survived a resume.
+/// Of parallel results only the last one survived a resume, and one that failed cancelled its
+/// siblings (`t04`, claude-code 64346).
 #[tokio::test(start_paused = true)]
 async fn t03_claude_code_31330_five_results_come_in_every_order() {
     let orders = orders(&[0, 1, 2, 3, 4]);

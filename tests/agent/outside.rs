@@ -11,7 +11,7 @@ use machine::{
 use serde_json::{Value, json};
 
 use super::{
-    queue::{staff, story},
+    queue::{queued, story},
     support::{agent, id, new_turn, turn},
 };
 use crate::worker::prelude::{Duration, Hand, Store, assert_err, settle, timed, until, worker};
@@ -58,8 +58,7 @@ async fn bodies(agents: &Agents) -> Vec<Value> {
 #[test]
 fn a_call_is_answered_once() {
     timed(async |store: Store, _: Hand| {
-        let agents = staff(&store).await;
-        agents.enqueue(new_turn("planner", 1, 1)).await.unwrap();
+        let agents = queued(&store, 1).await;
         let running = worker(&store).handler(Driver(Asker)).start();
         until("it asks", async || waiting(&agents).await == Some(2)).await;
         for unknown in [call(2), MemberId { turn: turn(2), ..call(0) }] {
@@ -99,8 +98,7 @@ fn a_call_is_answered_once() {
 #[test]
 fn an_answer_is_reported_although_the_clock_has_gone_back() {
     timed(async |store: Store, hand: Hand| {
-        let agents = staff(&store).await;
-        agents.enqueue(new_turn("planner", 1, 1)).await.unwrap();
+        let agents = queued(&store, 1).await;
         settle(worker(&store).handler(Driver(Asker))).await;
         for (index, left) in [(1, Some(1)), (0, None)] {
             agents.answer(call(index), json!(index)).await.unwrap();
@@ -117,8 +115,7 @@ fn an_answer_is_reported_although_the_clock_has_gone_back() {
 #[test]
 fn a_late_answer_changes_nothing() {
     timed(async |store: Store, hand: Hand| {
-        let agents = staff(&store).await;
-        agents.enqueue(new_turn("planner", 1, 1)).await.unwrap();
+        let agents = queued(&store, 1).await;
         let running = worker(&store).handler(Driver(Asker)).start();
         until("it asks", async || waiting(&agents).await == Some(2)).await;
         agents.answer(call(0), json!("yes")).await.unwrap();

@@ -68,6 +68,15 @@ pub(super) async fn staff(store: &Store) -> Agents {
     agents
 }
 
+/// The agents of a store. The first has this number of turns, which write to box 1.
+pub(super) async fn queued(store: &Store, turns: u64) -> Agents {
+    let agents = staff(store).await;
+    for number in 1..=turns {
+        agents.enqueue(new_turn("planner", number, 1)).await.unwrap();
+    }
+    agents
+}
+
 /// The moves of a head, and the events of its turns.
 pub(super) async fn story(store: &Store, name: &str) -> (Vec<String>, Vec<TaskEvent>) {
     let entries = store.history(agent(name).head()).await.unwrap().entries;
@@ -250,8 +259,7 @@ fn a_box_has_one_writer() {
 #[test]
 fn a_worker_that_takes_over_raises_the_epoch() {
     timed(async |store: Store, hand: Hand| {
-        let agents = staff(&store).await;
-        agents.enqueue(new_turn("planner", 1, 1)).await.unwrap();
+        let agents = queued(&store, 1).await;
         let hold = Arc::new((Notify::new(), Notify::new()));
         let frozen = Clerk { hold: Some(Arc::clone(&hold)), ..Clerk::default() };
         let lease = Duration::from_mins(30);
@@ -277,8 +285,7 @@ fn a_worker_that_takes_over_raises_the_epoch() {
 #[test]
 fn a_turn_that_was_given_back_keeps_its_epoch() {
     timed(async |store: Store, _: Hand| {
-        let agents = staff(&store).await;
-        agents.enqueue(new_turn("planner", 1, 1)).await.unwrap();
+        queued(&store, 1).await;
         let hold = Arc::new((Notify::new(), Notify::new()));
         let slow = Clerk { hold: Some(Arc::clone(&hold)), ..Clerk::default() };
         let first = worker(&store).grace(Duration::ZERO).handler(Driver(slow)).start();

@@ -10,10 +10,7 @@ use machine::{
 };
 use serde_json::json;
 
-use super::{
-    queue::staff,
-    support::{id, new_turn},
-};
+use super::{queue::queued, support::id};
 use crate::worker::prelude::{Applied, Arc, Count, Hand, Store, settle, timed, worker};
 
 /// Makes the same call in each turn.
@@ -43,10 +40,7 @@ fn a_tool_says_whether_equal_calls_repeat() {
     let read = ToolSpec::idempotent("office", "read").unwrap();
     for (spec, calls) in [(mail(), 1), (mail().per_call(), 2), (read, 2)] {
         timed(async |store: Store, _: Hand| {
-            let agents = staff(&store).await;
-            for number in [1, 2] {
-                agents.enqueue(new_turn("planner", number, 1)).await.unwrap();
-            }
+            let agents = queued(&store, 2).await;
             let (mut registry, made) = (Registry::new(), Count::default());
             let counted = made.clone();
             let added = registry.add(spec.clone(), move |_| {

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
 use super::{
-    queue::{staff, story},
+    queue::{queued, staff, story},
     support::{agent, child, id, new_turn, turn},
 };
 use crate::worker::prelude::{
@@ -157,8 +157,7 @@ async fn have_ended(store: &Store) -> bool {
 #[test]
 fn calls_of_all_kinds_end_apart() {
     timed(async |store: Store, hand: Hand| {
-        let agents = staff(&store).await;
-        agents.enqueue(new_turn("planner", 1, 1)).await.unwrap();
+        let agents = queued(&store, 1).await;
         let tools = Tools::new();
         tools.release(2);
         let mut made = calls(["refusing", "first", "third"]);
@@ -194,8 +193,7 @@ fn calls_of_all_kinds_end_apart() {
 fn t10_openclaw_118880_a_late_result_is_kept_and_acknowledged() {
     for (place, name) in [(0, "first"), (2, "third")] {
         timed(async |store: Store, hand: Hand| {
-            let agents = staff(&store).await;
-            agents.enqueue(new_turn("planner", 1, 1)).await.unwrap();
+            let agents = queued(&store, 1).await;
             let tools = Tools::new();
             let running = tools.worker(&store, calls([name])).start();
             until("the call has begun", async || tools.begun.get() == 1).await;
@@ -285,7 +283,7 @@ impl Handler for Deaf {
 
 /// Only the call that has none is interrupted.
 #[test]
-fn a_stopped_turn_is_delivered_with_the_results_that_are_there() {
+fn t02_pi_7053_a_stopped_turn_is_delivered_with_the_results_that_are_there() {
     for (why, end) in
         [(StopReason::Requested, "stop"), (StopReason::Limit(Resource::Time), "limit")]
     {
@@ -364,10 +362,9 @@ fn a_limit_of_steps_calls_or_tokens_ends_a_turn() {
 
 /// The model hears why, and the other calls are made.
 #[test]
-fn a_call_that_is_refused_is_closed() {
+fn t06_openai_agents_python_3004_a_call_that_is_refused_or_denied_is_closed() {
     timed(async |store: Store, _: Hand| {
-        let agents = staff(&store).await;
-        agents.enqueue(new_turn("planner", 1, 1)).await.unwrap();
+        let agents = queued(&store, 1).await;
         let mut made = calls(["first", "second", "third"]);
         made[1].call_id = "call_0".to_owned();
         made[2].tool = SUBMIT_RESULT.to_owned();
@@ -406,8 +403,7 @@ fn the_results_say_what_comes_next() {
     let closed = vec![call(0, CallTarget::Closed(json!("denied")))];
     for (made, moves, step) in [(closed, denied, 2), (calls(["last"]), ended, 1)] {
         timed(async |store: Store, _: Hand| {
-            let agents = staff(&store).await;
-            agents.enqueue(new_turn("planner", 1, 1)).await.unwrap();
+            let agents = queued(&store, 1).await;
             settle(Tools::open().worker(&store, made.clone())).await;
             assert_eq!(story(&store, "planner").await.0, moves);
             let last = cards(&agents).await.pop().unwrap();

@@ -10,7 +10,7 @@ use machine::{
 use serde_json::{Value, json};
 
 use super::{
-    queue::{staff, story},
+    queue::{queued, staff, story},
     support::{id, new_turn},
 };
 use crate::worker::prelude::{Hand, Store, settle, timed, worker};
@@ -132,8 +132,7 @@ impl Agent for Nested {
 #[test]
 fn what_is_nested_too_deeply_to_be_read_again_is_kept_as_its_text() {
     timed(async |store: Store, _: Hand| {
-        let agents = staff(&store).await;
-        agents.enqueue(new_turn("planner", 1, 1)).await.unwrap();
+        let agents = queued(&store, 1).await;
         settle(worker(&store).handler(Driver(Nested))).await;
 
         let cards = agents.cards(BoxId(id(1)), 100).await.unwrap();
