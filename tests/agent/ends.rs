@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use tokio::sync::Notify;
 
 use super::{
-    queue::{Clerk, queued, staff, story},
+    queue::{Clerk, limited, queued, staff, story},
     support::{agent, child, id, new_turn, turn},
 };
 use crate::worker::prelude::{
@@ -221,10 +221,7 @@ fn a_limit_ends_a_turn_before_it_runs() {
     ];
     for (limits, passes, (moves, end)) in rows {
         timed(async |store: Store, hand: Hand| {
-            let agents = staff(&store).await;
-            let mut new = new_turn("planner", 1, 1);
-            new.task.terms.limits = limits;
-            agents.enqueue(new).await.unwrap();
+            limited(&store, limits).await;
             hand.advance(passes);
             let clerk = Clerk::default();
             let calls = clerk.calls.clone();
@@ -240,10 +237,8 @@ fn a_limit_ends_a_turn_before_it_runs() {
 #[test]
 fn an_agent_is_dropped_when_its_time_is_up() {
     timed(async |store: Store, hand: Hand| {
-        let agents = staff(&store).await;
-        let mut new = new_turn("planner", 1, 1);
-        new.task.terms.limits.time_ms = Some(500);
-        agents.enqueue(new).await.unwrap();
+        let limits = Limits { time_ms: Some(500), ..Limits::default() };
+        let agents = limited(&store, limits).await;
         agents.enqueue(new_turn("planner", 2, 1)).await.unwrap();
         let hold = Arc::new((Notify::new(), Notify::new()));
         let endless = Clerk { hold: Some(Arc::clone(&hold)), ..Clerk::default() };

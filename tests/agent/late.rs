@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
 use super::{
-    queue::{queued, staff, story},
+    queue::{passes, queued, staff, story},
     sets::{Caller, waiting},
     support::{agent, child, id, new_turn},
 };
@@ -88,9 +88,7 @@ fn a_late_result_is_that_of_an_equal_call() {
         let (gates, begun) = (Arc::new([0; 2].map(Semaphore::new)), Count::default());
         let running = sender(&store, &gates, &begun).start();
         until("both calls have begun", async || begun.get() == 2).await;
-        hand.pass(LIMIT);
-        // The worker looks at the time when something is written.
-        agents.enqueue(new_turn("helper", 2, 2)).await.unwrap();
+        passes(LIMIT, &hand, &agents, 2).await;
         until("the mail is overdue", async || results(&agents).await.len() == 1).await;
         for (place, calls) in [(0, 1), (1, 2)] {
             gates[place].add_permits(1);
@@ -143,9 +141,7 @@ fn a_queued_turn_that_was_reported_overdue_is_stopped_with_its_parent() {
         let queued = async || agents.turn(child()).await.unwrap().unwrap();
         for (number, left) in [(3, Some(1)), (4, None)] {
             assert_eq!(queued().await.stop, None, "before turn {number}");
-            hand.pass(LIMIT / 2);
-            // The worker looks at the time when something is written.
-            agents.enqueue(new_turn("helper", number, number)).await.unwrap();
+            passes(LIMIT / 2, &hand, &agents, number).await;
             until("the time has passed", async || waiting(&agents).await == left).await;
         }
         running.stop().await.unwrap();

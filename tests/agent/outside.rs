@@ -11,8 +11,8 @@ use machine::{
 use serde_json::{Value, json};
 
 use super::{
-    queue::{queued, story},
-    support::{agent, id, new_turn, turn},
+    queue::{passes, queued, story},
+    support::{agent, id, turn},
 };
 use crate::worker::prelude::{Duration, Hand, Store, assert_err, settle, timed, until, worker};
 
@@ -120,9 +120,7 @@ fn a_late_answer_changes_nothing() {
         until("it asks", async || waiting(&agents).await == Some(2)).await;
         agents.answer(call(0), json!("yes")).await.unwrap();
         until("the answer is reported", async || waiting(&agents).await == Some(1)).await;
-        hand.pass(LIMIT);
-        // The worker looks at the time when something is written.
-        agents.enqueue(new_turn("helper", 2, 2)).await.unwrap();
+        passes(LIMIT, &hand, &agents, 2).await;
         until("the turn is delivered", async || waiting(&agents).await.is_none()).await;
         let before = bodies(&agents).await;
         agents.answer(call(1), json!("no")).await.unwrap();

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use machine::{
     agent::{
-        ActiveTurn, Agent, AgentError, AgentId, Agents, BoxId, Deliverable, Driver, MAX_CARD,
-        NewTurn, TaskEvent, TurnEnd, TurnId, TurnRefusal, TurnStatus, Work,
+        ActiveTurn, Agent, AgentError, AgentId, Agents, BoxId, Deliverable, Driver, Limits,
+        MAX_CARD, NewTurn, TaskEvent, TurnEnd, TurnId, TurnRefusal, TurnStatus, Work,
     },
     effects::EffectError,
     journal::Fact,
@@ -75,6 +75,21 @@ pub(super) async fn queued(store: &Store, turns: u64) -> Agents {
         agents.enqueue(new_turn("planner", number, 1)).await.unwrap();
     }
     agents
+}
+
+/// The agents of a store. The first has a turn with these limits, which writes to box 1.
+pub(super) async fn limited(store: &Store, limits: Limits) -> Agents {
+    let agents = staff(store).await;
+    let mut new = new_turn("planner", 1, 1);
+    new.task.terms.limits = limits;
+    agents.enqueue(new).await.unwrap();
+    agents
+}
+
+/// A time passes. A worker looks at it when something is written: a turn of the helper.
+pub(super) async fn passes(time: Duration, hand: &Hand, agents: &Agents, number: u64) {
+    hand.pass(time);
+    agents.enqueue(new_turn("helper", number, number)).await.unwrap();
 }
 
 /// The moves of a head, and the events of its turns.

@@ -5,7 +5,7 @@
 use machine::{
     agent::{
         ActiveTurn, AfterExecution, Agent, AgentCall, AgentId, Agents, BoxId, CallTarget, CardKind,
-        Deliverable, Driver, ModelAnswer, Phase, TurnEnd, Work,
+        Deliverable, Driver, Limits, ModelAnswer, Phase, TurnEnd, Work,
     },
     contract::{Action, NoReceipt, Registry, ToolAnswer, ToolCall, ToolSpec},
     testing::{TestClock, TestEnvironment},
@@ -14,7 +14,7 @@ use machine::{
 use serde_json::{Map, Value, json};
 
 use super::{
-    queue::{staff, story},
+    queue::{limited, staff, story},
     support::{agent, id, new_turn},
 };
 use crate::worker::prelude::{Applied, Count, Duration, OpenOptions, settle, worker};
@@ -95,10 +95,8 @@ async fn office(steps: Vec<Vec<AgentCall>>) -> (TestEnvironment, Agents) {
     let office = TestEnvironment::new(move |worker| {
         worker.handler(Driver(Script(steps.clone()))).other_tools(tools())
     });
-    let agents = staff(office.store()).await;
-    let mut new = new_turn("planner", 1, 1);
-    new.task.terms.limits.time_ms = Some(60_000);
-    agents.enqueue(new).await.unwrap();
+    let limits = Limits { time_ms: Some(60_000), ..Limits::default() };
+    let agents = limited(office.store(), limits).await;
     (office, agents)
 }
 

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
 use super::{
-    queue::{queued, staff, story},
+    queue::{limited, passes, queued, story},
     support::{agent, child, id, new_turn, turn},
 };
 use crate::worker::prelude::{
@@ -164,9 +164,7 @@ fn calls_of_all_kinds_end_apart() {
         made.push(call(3, delegated()));
         let running = tools.worker(&store, made).start();
         until("one is left", async || waiting(&agents).await == Some(1)).await;
-        hand.pass(LIMIT);
-        // The worker looks at the time when something is written.
-        agents.enqueue(new_turn("helper", 3, 3)).await.unwrap();
+        passes(LIMIT, &hand, &agents, 3).await;
         until("the turn is delivered", async || waiting(&agents).await.is_none()).await;
         tools.release(0);
         until("the calls have ended", async || have_ended(&store).await).await;
@@ -198,9 +196,7 @@ fn t10_openclaw_118880_a_late_result_is_kept_and_acknowledged() {
             let running = tools.worker(&store, calls([name])).start();
             until("the call has begun", async || tools.begun.get() == 1).await;
             until("the turn waits", async || waiting(&agents).await == Some(1)).await;
-            hand.pass(LIMIT);
-            // The worker looks at the time when something is written.
-            agents.enqueue(new_turn("helper", 2, 2)).await.unwrap();
+            passes(LIMIT, &hand, &agents, 2).await;
             until("the turn is delivered", async || waiting(&agents).await.is_none()).await;
             let before = cards(&agents).await;
             assert!(!have_ended(&store).await);
@@ -228,11 +224,9 @@ fn a_turn_is_stopped_while_it_waits() {
     let time = LIMIT / 2;
     for why in [StopReason::Requested, StopReason::Limit(Resource::Time)] {
         timed(async |store: Store, hand: Hand| {
-            let agents = staff(&store).await;
+            let time_ms = Some(time.as_millis().try_into().unwrap());
+            let agents = limited(&store, Limits { time_ms, ..Limits::default() }).await;
             agents.enqueue(new_turn("helper", 9, 9)).await.unwrap();
-            let mut new = new_turn("planner", 1, 1);
-            new.task.terms.limits.time_ms = Some(time.as_millis().try_into().unwrap());
-            agents.enqueue(new).await.unwrap();
             let tools = Tools::new();
             let made = vec![call(0, delegated()), call(1, tool("first"))];
             let running = tools.worker(&store, made).grace(Duration::ZERO).start();
@@ -244,9 +238,7 @@ fn a_turn_is_stopped_while_it_waits() {
                 assert_eq!(queued().await.stop, Some(StopReason::Parent), "before the delivery");
                 "stop"
             } else {
-                hand.pass(time);
-                // The worker looks at the time when something is written.
-                agents.enqueue(new_turn("helper", 3, 3)).await.unwrap();
+                passes(time, &hand, &agents, 3).await;
                 "limit"
             };
             until("the turn is delivered", async || waiting(&agents).await.is_none()).await;
@@ -288,10 +280,8 @@ fn t02_pi_7053_a_stopped_turn_is_delivered_with_the_results_that_are_there() {
         [(StopReason::Requested, "stop"), (StopReason::Limit(Resource::Time), "limit")]
     {
         timed(async |store: Store, hand: Hand| {
-            let agents = staff(&store).await;
-            let mut new = new_turn("planner", 1, 1);
-            new.task.terms.limits.time_ms = Some(60_000);
-            agents.enqueue(new).await.unwrap();
+            let limits = Limits { time_ms: Some(60_000), ..Limits::default() };
+            let agents = limited(&store, limits).await;
             let mut made = calls(["first", "refusing", "third"]);
             let others = [delegated(), CallTarget::Outside, CallTarget::Outside];
             made.extend((3..).zip(others).map(|(number, target)| call(number, target)));
@@ -341,10 +331,7 @@ fn a_limit_of_steps_calls_or_tokens_ends_a_turn() {
         (Limits { steps: Some(1), ..none }, Resource::Steps, after),
     ] {
         timed(async |store: Store, _: Hand| {
-            let agents = staff(&store).await;
-            let mut new = new_turn("planner", 1, 1);
-            new.task.terms.limits = limits;
-            agents.enqueue(new).await.unwrap();
+            let agents = limited(&store, limits).await;
             settle(Tools::open().worker(&store, calls(["first", "second"]))).await;
             let (found, events) = story(&store, "planner").await;
             assert_eq!(found, moves, "{resource}");

@@ -3,14 +3,14 @@
 use machine::{
     agent::{
         ActiveTurn, AfterExecution, Agent, AgentCall, AgentId, BoxId, CallTarget, CardKind, Driver,
-        ModelAnswer, Resource, SUBMIT_RESULT, StopReason, TurnEnd, Work,
+        Limits, ModelAnswer, Resource, SUBMIT_RESULT, StopReason, TurnEnd, Work,
     },
     worker::{Failure, Task},
 };
 use serde_json::{Value, json};
 
 use super::{
-    queue::{queued, staff, story},
+    queue::{limited, queued, staff, story},
     support::{id, new_turn},
 };
 use crate::worker::prelude::{Hand, Store, settle, timed, worker};
@@ -93,10 +93,7 @@ fn a_model_submits_the_result_of_its_turn() {
 #[test]
 fn the_submitted_result_of_a_stopped_turn_is_its_deliverable() {
     timed(async |store: Store, _: Hand| {
-        let agents = staff(&store).await;
-        let mut new = new_turn("planner", 1, 1);
-        new.task.terms.limits.tokens = Some(0);
-        agents.enqueue(new).await.unwrap();
+        let agents = limited(&store, Limits { tokens: Some(0), ..Limits::default() }).await;
         settle(worker(&store).handler(Driver(Writer { lacks: 0, siblings: 0 }))).await;
 
         let (_, events) = story(&store, "planner").await;

@@ -11,7 +11,7 @@ use machine_tests::cluster::{
 };
 
 use crate::{
-    effects::{prelude::*, tools::Post},
+    effects::{prelude::*, support::stored, tools::Post},
     store::prune::{everything, newest, prune},
 };
 
@@ -22,7 +22,6 @@ on_file! {
     a_refusal_counts_only_when_the_call_has_ended,
     the_first_report_wins,
     reports_after_the_limit_settle_the_doubt,
-    a_report_contradicts_a_person,
     a_wrong_token_and_an_unknown_id_are_the_same,
     the_program_reports_without_a_token,
     only_a_report_settles_an_accepted_call,
@@ -97,8 +96,7 @@ async fn a_report_of_a_receipt_completes_the_execution(place: Place) {
     let place = place.reopened().await;
     assert_eq!(place.recovered().await.len(), 0);
     place.is_held(deploy(17), call.id).await;
-    let ended = place.is_settled_by(&call, done()).await;
-    let AnyExecution::Completed(ended) = ended else { panic!("{ended:?}") };
+    let AnyExecution::Completed(ended) = place.is_settled_by(&call, done()).await else { panic!() };
     assert_eq!(receipt_of::<Live>(&ended).unwrap(), live(17));
     let entries = place.entries(call.id).await;
     let evidence = entries
@@ -170,8 +168,7 @@ async fn a_report_is_taken_whatever_the_call_answers(place: Place) {
 /// The worker ends before it has recorded that the service accepted the call.
 async fn a_refusal_counts_only_when_the_call_has_ended(place: Place) {
     let cluster = Cluster::held();
-    let mut planned: Planned<Deploy> = Planned::new(deploy(17)).unwrap();
-    place.store.plan(&mut planned).await.unwrap();
+    let planned: Planned<Deploy> = stored(&place.store, deploy(17)).await;
     let (running, permit) = begin(&place.store, planned).await.unwrap();
     let mut call = permit.call(cluster.clone());
     let request = tokio::select! {
@@ -229,15 +226,6 @@ async fn reports_after_the_limit_settle_the_doubt(place: Place) {
     }
 }
 
-async fn a_report_contradicts_a_person(place: Place) {
-    let (place, clock, call) = place.waiting().await;
-    clock.advance(LIMIT_MS + 1);
-    let (doubt, early) = place.refuses_denial(place.doubt().await).await;
-    assert_is!(early, EffectError::NotSettled { .. });
-    let _ = place.overrule(doubt).await;
-    place.is_contradicted(&call).await;
-}
-
 async fn a_wrong_token_and_an_unknown_id_are_the_same(place: Place) {
     let call = accepted(&place.store, 17).await;
     let other = accepted(&place.store, 18).await;
@@ -258,10 +246,8 @@ async fn a_wrong_token_and_an_unknown_id_are_the_same(place: Place) {
         let error = taken.unwrap_err();
         assert_is!(error, ReportError::NoSuchCall { id: of } if *of == id);
         let text = error.to_string().replace(&id.to_string(), "ID");
-        assert_eq!(
-            text,
-            "no call with the id ID has this token; send the id and the token of the call"
-        );
+        let none = "no call with the id ID has this token; send the id and the token of the call";
+        assert_eq!(text, none);
     }
     // Of another tool.
     let taken =
@@ -299,10 +285,8 @@ async fn only_a_report_settles_an_accepted_call(place: Place) {
         for event in events {
             moved.apply_mut(event, graph_runner()).unwrap();
         }
-        assert_is!(
-            place.refuses_machine(&mut moved).await,
-            EffectError::Commit(CommitError::Refused { .. })
-        );
+        let refused = place.refuses_machine(&mut moved).await;
+        assert_is!(refused, EffectError::Commit(CommitError::Refused { .. }));
     }
     assert_err!(place.store.resume::<Waiting>(id).await, StateError::AwaitsReport { .. });
     assert_err!(place.store.question(id).await, StateError::NotAQuestion { .. });
@@ -315,8 +299,7 @@ async fn a_status_query_settles_after_the_limit(place: Place) {
     cluster.finds(Err(NoReceipt::not_applied("unknown rollout")));
     clock.advance(LIMIT_MS + 1);
     let doubt = place.doubt().await;
-    let asked = place.store.ask_service::<Deploy>(doubt, &cluster, tool_node()).await;
-    let asked = asked.unwrap_err();
+    let asked = place.store.ask_service::<Deploy>(doubt, &cluster, tool_node()).await.unwrap_err();
     assert_is!(asked.reason, EffectError::NotSettled { .. });
     place.is_held(deploy(17), call.id).await;
     clock.advance(60_000);
@@ -327,18 +310,24 @@ async fn a_status_query_settles_after_the_limit(place: Place) {
 
 /// The service may carry it out until its limit, whatever a person knows before.
 async fn a_person_can_end_the_wait_but_not_free_the_key(place: Place) {
-    let (place, clock, call) = place.waiting().await;
-    let mut doubt = place.fenced(call.id).await;
-    place.is_held(deploy(17), call.id).await;
-    for time in [0, LIMIT_MS, 59_999] {
-        clock.advance(time);
-        let (again, refused) = place.refuses_denial(doubt).await;
-        assert_is!(refused, EffectError::NotSettled { .. });
-        doubt = again;
+    for overrules in [false, true] {
+        let (place, clock, call) = place.waiting().await;
+        let mut doubt = place.fenced(call.id).await;
+        place.is_held(deploy(17), call.id).await;
+        for time in [0, LIMIT_MS, 59_999] {
+            clock.advance(time);
+            let (again, refused) = place.refuses_denial(doubt).await;
+            assert_is!(refused, EffectError::NotSettled { .. });
+            doubt = again;
+        }
+        if overrules {
+            let _ = place.overrule(doubt).await;
+        } else {
+            clock.advance(1);
+            let _ = place.deny(doubt).await;
+        }
+        place.is_contradicted(&call).await;
     }
-    clock.advance(1);
-    let _ = place.deny(doubt).await;
-    place.is_contradicted(&call).await;
 }
 
 async fn an_accepted_call_is_not_pruned(place: Place) {
@@ -393,8 +382,7 @@ async fn an_accepted_call_is_the_whole_call(place: Place) {
         let answer = call.accepted(REFERENCE, LIMIT);
         Box::pin(async move { answer })
     });
-    let mut planned: Planned<Deploy> = Planned::new(deploy(17)).unwrap();
-    place.store.plan(&mut planned).await.unwrap();
+    let planned: Planned<Deploy> = stored(&place.store, deploy(17)).await;
     let id = planned.id();
     let ended = place.store.perform(planned, service, tool_node()).await.unwrap();
     assert_is!(ended, Settled::InDoubt(_));
@@ -404,8 +392,7 @@ async fn an_accepted_call_is_the_whole_call(place: Place) {
     place.keeps(&call, refused()).await;
     place.is_held(deploy(17), id).await;
     drop(guard);
-    let found = place.store.recover().await.unwrap();
-    assert_eq!(found.settled.len(), 1, "{found:?}");
+    assert_eq!(place.store.recover().await.unwrap().settled.len(), 1);
     place.keeps(&call, done()).await;
     let evidence = Evidence::Applied(serde_json::to_value(live(17)).unwrap().to_string());
     let late = CallFact::Evidence { epoch: 0, evidence, late: true };

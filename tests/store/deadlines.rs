@@ -48,24 +48,15 @@ impl Context for Limits {
     type Summary = ();
 }
 
-#[derive(Debug)]
-struct Locked;
-
-impl std::fmt::Display for Locked {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("it is locked")
-    }
-}
-
-fn unlocked<S>(_: &S, limits: &Limits) -> Result<(), Locked> {
-    if limits.locked { Err(Locked) } else { Ok(()) }
+fn unlocked<S>(_: &S, limits: &Limits) -> Result<(), String> {
+    if limits.locked { Err("it is locked".to_owned()) } else { Ok(()) }
 }
 
 #[machine(
     durable,
     context = Limits,
     on(expire(why = format!("{status} took too long")) => Stopped, from = Working, by = Timer,
-       after = context.whole_ms.map(Duration::from_millis), guard = unlocked -> Locked)
+       after = context.whole_ms.map(Duration::from_millis), guard = unlocked -> String)
 )]
 #[derive(Debug, Serialize, Deserialize)]
 enum Job {

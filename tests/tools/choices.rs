@@ -1,6 +1,6 @@
 //! A choice is one tool: the model supplies the data, and the data select the branch.
 
-use std::{collections::BTreeSet, fmt, time::Duration};
+use std::{collections::BTreeSet, time::Duration};
 
 use machine::{
     actor::{Actor, Anyone, Category},
@@ -35,18 +35,12 @@ enum Verdict {
     AskBack(String),
 }
 
-/// No single approver can grant this much.
-#[derive(Debug)]
-struct TooMuch;
-
-impl fmt::Display for TooMuch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("more than 1000 needs two approvers")
+fn is_within_limit(_: &expense::Submitted, verdict: &Verdict) -> Result<(), String> {
+    if matches!(verdict, Verdict::Grant(1001..)) {
+        Err("more than 1000 needs two approvers".to_owned())
+    } else {
+        Ok(())
     }
-}
-
-fn is_within_limit(_: &expense::Submitted, verdict: &Verdict) -> Result<(), TooMuch> {
-    if matches!(verdict, Verdict::Grant(1001..)) { Err(TooMuch) } else { Ok(()) }
 }
 
 /// An expense report.
@@ -63,7 +57,7 @@ enum Expense {
         Verdict::Grant(granted) => Paid(amount = granted.min(amount)),
         Verdict::AskBack(_) if questions < 2 => Self(questions = questions + 1),
         Verdict::AskBack(reason) | Verdict::Deny(reason) => Refused(reason),
-    }, by = Approver, guard = is_within_limit -> TooMuch)]
+    }, by = Approver, guard = is_within_limit -> String)]
     #[on(forget(reason = "not decided".to_owned()) => Refused, by = Janitor,
          after = Duration::from_hours(24))]
     Submitted { amount: u32, questions: u8 },

@@ -1,21 +1,10 @@
 //! Deadlines of states, and handlers that ask to be called again.
 
-use std::fmt;
-
 use crate::worker::prelude::*;
 
-#[derive(Debug)]
-struct Sealed;
-
-impl fmt::Display for Sealed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the wax holds")
-    }
-}
-
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "guards take references")]
-fn is_unsealed(state: &parcel::Kept) -> Result<(), Sealed> {
-    if state.sealed { Err(Sealed) } else { Ok(()) }
+fn is_unsealed(state: &parcel::Kept) -> Result<(), String> {
+    if state.sealed { Err("the wax holds".to_owned()) } else { Ok(()) }
 }
 
 #[machine(durable)]
@@ -26,7 +15,7 @@ enum Parcel {
     #[on(wait => Waiting, by = GraphRunner)]
     #[on(rot => Rotten, by = GraphRunner, after = Duration::from_secs(5))]
     New,
-    #[on(open => Opened, by = GraphRunner, guard = is_unsealed -> Sealed, after = Duration::from_secs(5))]
+    #[on(open => Opened, by = GraphRunner, guard = is_unsealed -> String, after = Duration::from_secs(5))]
     #[on(burn => Burnt, by = GraphRunner)]
     Kept { sealed: bool },
     #[on(remind => Reminded, by = GraphRunner, after = Duration::from_secs(5))]

@@ -14,16 +14,16 @@ const DUE: Millis = 10_000;
 const HOUR: Millis = 3_600_000;
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "guards take references")]
-fn is_fair(_: &offer::Open, price: &u32) -> Result<(), TooMuch> {
+fn is_fair(_: &offer::Open, price: &u32) -> Result<(), String> {
     assert!(*price != 13, "unlucky");
-    if *price > 100 { Err(TooMuch) } else { Ok(()) }
+    if *price > 100 { Err(TOO_MUCH.to_owned()) } else { Ok(()) }
 }
 
 #[machine(durable)]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 enum Offer {
     #[initial]
-    #[on(accept(price) => Accepted, by = Human, guard = is_fair -> TooMuch)]
+    #[on(accept(price) => Accepted, by = Human, guard = is_fair -> String)]
     #[on(wish(text) => Wished, by = Customer)]
     #[on(shelve => Shelved, by = Human)]
     #[on(expire => Expired, by = GraphRunner, after = Duration::from_secs(10))]

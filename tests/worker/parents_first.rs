@@ -2,24 +2,13 @@
 //! that is due or a person has paused it meanwhile. The worker of the tool may be another one,
 //! which does not know the parent.
 
-use std::fmt;
-
 use machine::stored::Durable;
 
 use crate::worker::prelude::*;
 
-#[derive(Debug)]
-struct Locked;
-
-impl fmt::Display for Locked {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the door is locked")
-    }
-}
-
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "guards take references")]
-fn is_open(_: &order::Paying) -> Result<(), Locked> {
-    Err(Locked)
+fn is_open(_: &order::Paying) -> Result<(), String> {
+    Err("the door is locked".to_owned())
 }
 
 #[machine(durable)]
@@ -29,7 +18,7 @@ enum Order {
     #[invoke(charge: Charge = Charge { cents: 3 }, unattended)]
     #[on(pause => Paused, by = Human)]
     #[on(note => Self, by = GraphRunner)]
-    #[on(enter => Paused, by = Human, guard = is_open -> Locked)]
+    #[on(enter => Paused, by = Human, guard = is_open -> String)]
     #[on(hide => Paused, by = Customer, detach)]
     #[on(expire => Expired, by = GraphRunner, after = Duration::from_secs(10))]
     Paying,
@@ -40,8 +29,8 @@ enum Order {
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "guards take references")]
-fn is_free(_: &rent::Running) -> Result<(), Locked> {
-    Err(Locked)
+fn is_free(_: &rent::Running) -> Result<(), String> {
+    Err("the door is locked".to_owned())
 }
 
 /// The guard of its deadline refuses.
@@ -50,7 +39,7 @@ fn is_free(_: &rent::Running) -> Result<(), Locked> {
 enum Rent {
     #[initial]
     #[invoke(charge: Charge = Charge { cents: 3 }, unattended)]
-    #[on(lapse => Lapsed, by = GraphRunner, guard = is_free -> Locked, after = Duration::from_secs(10))]
+    #[on(lapse => Lapsed, by = GraphRunner, guard = is_free -> String, after = Duration::from_secs(10))]
     Running,
     #[terminal]
     Lapsed,
@@ -97,35 +86,23 @@ fn both(store: &Store, bank: &Service) -> Worker {
 }
 
 #[test]
-fn a_call_waits_for_the_pause_of_its_parent() {
-    for alone in [true, false] {
-        timed(async |store, _| {
-            let ((id, call), bank) = (order(&store).await, Service::default());
-            store.send(id, &says(PAUSE, "pause")).await.unwrap();
-            if alone {
-                settle(bank_alone(&store, &bank)).await;
-                is(&store, call, "pending").await;
-            }
-            settle(both(&store, &bank)).await;
-            is(&store, id, "paused").await;
-            is(&store, call, "cancelled").await;
-            assert_eq!(bank.calls(), 0);
-        });
-    }
-}
-
-#[test]
-fn a_call_waits_for_the_deadline_of_its_parent() {
-    for alone in [true, false] {
+fn a_call_waits_for_a_pause_and_for_a_deadline_of_its_parent() {
+    for (ends, alone) in
+        [("paused", true), ("paused", false), ("expired", true), ("expired", false)]
+    {
         timed(async |store, hand| {
             let ((id, call), bank) = (order(&store).await, Service::default());
-            hand.pass(DUE);
+            if ends == "paused" {
+                store.send(id, &says(PAUSE, "pause")).await.unwrap();
+            } else {
+                hand.pass(DUE);
+            }
             if alone {
                 settle(bank_alone(&store, &bank)).await;
                 is(&store, call, "pending").await;
             }
             settle(both(&store, &bank)).await;
-            is(&store, id, "expired").await;
+            is(&store, id, ends).await;
             is(&store, call, "cancelled").await;
             assert_eq!(bank.calls(), 0);
         });
