@@ -4,25 +4,19 @@
 use machine::{
     Id,
     actor::{Actors, Human},
-    contract::{Applied, Call, CallError, NoReceipt, Outcome, Perform, Tool, ToolAnswer},
+    contract::{Applied, Call, CallError, NoReceipt, Outcome, Perform, ToolAnswer},
     journal::Entry,
     machine,
     store::{LoadError, Message, OpenOptions},
     worker::Worker,
 };
-use machine_tests::samples::Ticket;
+use machine_tests::{invoked::Charge, samples::Ticket};
 use serde::{Deserialize, Serialize};
 
 use crate::store::{
     forger::{derived, forge},
     support::{Place, blob, drop_triggers},
 };
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Tool)]
-#[tool(bank.charge, irreversible)]
-struct Charge {
-    cents: u32,
-}
 
 #[machine(durable)]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -2,11 +2,12 @@
 
 use machine::{
     actor::GraphRunner,
-    contract::{CallError, Outcome, Tool},
+    contract::{CallError, Outcome},
     machine,
     testing::{Coverage, Reply, TestEnvironment, TestTool},
     worker::{Handled, Next, Task},
 };
+use machine_tests::invoked::Charge;
 use serde::{Deserialize, Serialize};
 
 use order::Status;
@@ -23,12 +24,6 @@ enum Order {
     Paid { receipt: String },
     #[terminal]
     Unpaid { why: CallError<String> },
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Tool)]
-#[tool(bank.charge, irreversible)]
-struct Charge {
-    cents: u32,
 }
 
 struct Shop {

@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use machine::{
     actor::{GraphRunner, Human},
-    contract::{Outcome, Tool},
+    contract::Outcome,
     machine,
     worker::{Handled, Next, Task},
 };
+pub(super) use machine_tests::invoked::Charge;
 use serde::{Deserialize, Serialize};
 
 /// A sale.
@@ -77,12 +78,6 @@ pub(super) enum Visa {
 }
 
 /// Takes money.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Tool)]
-#[tool(bank.charge, irreversible)]
-pub(super) struct Charge {
-    pub(super) cents: u32,
-}
-
 /// The handler fails at sales of this price.
 pub(super) const BROKEN: u32 = 13;
 

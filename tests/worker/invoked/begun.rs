@@ -1,14 +1,9 @@
 //! Calls that begin while their state is left.
 
 use machine::contract::Outcome;
+use machine_tests::invoked::Charge;
 
 use crate::worker::prelude::*;
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Tool)]
-#[tool(bank.charge, irreversible)]
-struct Charge {
-    cents: u32,
-}
 
 #[machine(durable)]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

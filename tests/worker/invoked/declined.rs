@@ -1,14 +1,9 @@
 //! A person declines a call, and its machine leaves the state before it takes the outcome.
 
 use machine::contract::CallError;
+use machine_tests::invoked::Charge;
 
 use crate::worker::prelude::*;
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Tool)]
-#[tool(bank.charge, irreversible)]
-struct Charge {
-    cents: u32,
-}
 
 #[machine(durable)]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -5,20 +5,15 @@ use std::time::Duration;
 use machine::{
     Id,
     actor::{GraphRunner, Human},
-    contract::{AnyExecution, Outcome, Tool},
+    contract::{AnyExecution, Outcome},
     machine,
     testing::{Reply, TestEnvironment, TestTool},
 };
+use machine_tests::invoked::Charge;
 use serde::{Deserialize, Serialize};
 
 use super::orders::is_clean;
 use bill::{Event, Status};
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Tool)]
-#[tool(bank.charge, irreversible)]
-struct Charge {
-    cents: u32,
-}
 
 #[machine(durable)]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

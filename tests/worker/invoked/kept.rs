@@ -5,21 +5,16 @@ use std::sync::{Arc, OnceLock};
 use machine::{
     Id,
     actor::Human,
-    contract::{AnyExecution, Applied, Call, CallError, Perform, Tool, ToolAnswer, receipt},
+    contract::{AnyExecution, Applied, Call, CallError, Perform, ToolAnswer, receipt},
     machine,
     store::{Delivery, Message, Store},
     testing::TestEnvironment,
     view::Internal,
 };
+use machine_tests::invoked::Charge;
 use serde::{Deserialize, Serialize};
 
 use super::orders::is_clean;
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Tool)]
-#[tool(bank.charge, irreversible)]
-struct Charge {
-    cents: u32,
-}
 
 #[machine(durable)]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

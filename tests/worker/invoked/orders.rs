@@ -5,13 +5,14 @@ use std::{sync::Arc, sync::OnceLock, time::Duration};
 use machine::{
     Id,
     actor::{GraphRunner, Human},
-    contract::{Applied, Call, CallError, Perform, Tool, ToolAnswer},
+    contract::{Applied, Call, CallError, Perform, ToolAnswer},
     machine,
     store::{Message, Received, Store},
     testing::{Coverage, Reply, TestEnvironment, TestTool},
 };
 use serde::{Deserialize, Serialize};
 
+pub(super) use machine_tests::invoked::Charge;
 use order::{Event, Status};
 
 #[machine(durable)]
@@ -44,12 +45,6 @@ pub(super) enum Order {
     Unpaid { why: CallError<String> },
     #[terminal]
     Cancelled,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Tool)]
-#[tool(bank.charge, irreversible)]
-pub(super) struct Charge {
-    cents: u32,
 }
 
 /// A bank that sends its customer's event to the order while it charges.

@@ -4,14 +4,9 @@ use machine::{
     contract::{CallError, Outcome},
     store::{LoadError, Prune},
 };
+use machine_tests::invoked::Charge;
 
 use crate::worker::prelude::*;
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Tool)]
-#[tool(bank.charge, irreversible)]
-struct Charge {
-    cents: u32,
-}
 
 #[machine(durable)]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
