@@ -109,21 +109,32 @@ fn a_call_waits_for_a_pause_and_for_a_deadline_of_its_parent() {
     }
 }
 
-/// Once the worker of the parent has tried the message, the call begins.
+/// Once the worker of the parent has tried the message, the call begins: also if the message, or
+/// another one, waits for another program.
 #[test]
-fn a_message_that_a_guard_refuses_holds_a_call_until_it_is_tried() {
-    timed(async |store, hand| {
-        let ((id, call), bank) = (order(&store).await, Service::default());
-        store.send(id, &says(ENTER, "enter")).await.unwrap();
-        settle(bank_alone(&store, &bank)).await;
-        assert_eq!(bank.calls(), 0);
-        settle(both(&store, &bank)).await;
-        hand.pass(LOOK_AGAIN);
-        settle(bank_alone(&store, &bank)).await;
-        is(&store, id, "paying").await;
-        is(&store, call, "completed").await;
-        assert_eq!(bank.calls(), 1);
-    });
+fn a_message_holds_a_call_until_it_is_tried() {
+    let enter = || says(ENTER, "enter");
+    let hide = || Message::from_json(HIDE, &Customer).unwrap();
+    for (messages, ends) in
+        [(vec![enter()], "paying"), (vec![hide()], "paused"), (vec![hide(), enter()], "paused")]
+    {
+        timed(async |store, hand| {
+            let ((id, call), bank) = (order(&store).await, Service::default());
+            for message in &messages {
+                store.send(id, message).await.unwrap();
+            }
+            settle(bank_alone(&store, &bank)).await;
+            assert_eq!(bank.calls(), 0);
+            settle(both(&store, &bank)).await;
+            hand.pass(LOOK_AGAIN);
+            settle(bank_alone(&store, &bank)).await;
+            is(&store, id, "paying").await;
+            is(&store, call, "completed").await;
+            settle(both(&store, &bank).sender::<Customer>()).await;
+            is(&store, id, ends).await;
+            assert_eq!(bank.calls(), 1);
+        });
+    }
 }
 
 /// It stays tried while the parent is busy with something else.
@@ -139,30 +150,6 @@ fn a_message_that_was_refused_holds_no_call_while_the_parent_is_due() {
         is(&store, call, "completed").await;
         assert_eq!(bank.calls(), 1);
     });
-}
-
-/// Also if the message, or another one, waits for another program.
-#[test]
-fn a_message_for_another_program_holds_a_call_until_it_is_tried() {
-    for also in [None, Some(says(ENTER, "enter"))] {
-        timed(async |store, hand| {
-            let ((id, call), bank) = (order(&store).await, Service::default());
-            store.send(id, &Message::from_json(HIDE, &Customer).unwrap()).await.unwrap();
-            if let Some(also) = &also {
-                store.send(id, also).await.unwrap();
-            }
-            settle(bank_alone(&store, &bank)).await;
-            assert_eq!(bank.calls(), 0);
-            settle(both(&store, &bank)).await;
-            hand.pass(LOOK_AGAIN);
-            settle(bank_alone(&store, &bank)).await;
-            is(&store, id, "paying").await;
-            is(&store, call, "completed").await;
-            settle(both(&store, &bank).sender::<Customer>()).await;
-            is(&store, id, "paused").await;
-            assert_eq!(bank.calls(), 1);
-        });
-    }
 }
 
 /// It is tried again while it backs off.
