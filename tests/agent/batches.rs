@@ -1,9 +1,8 @@
 //! The records of each batch: of the queue (TN-3), edges (TN-4), and of the delivery (TN-8).
 
 use machine::agent::{
-    AfterExecution, CardKind, EdgePhase, Head, Limits, MemberId, NewDelivery, NewMember, NewSource,
-    Phase, Primitive, Resource, StopReason, TurnBatch, TurnEnd, TurnEpoch, TurnRecord, TurnRequest,
-    TurnStatus, WaitOutcome,
+    AfterExecution, CardKind, EdgePhase, MemberId, NewDelivery, NewMember, NewSource, Phase,
+    Primitive, TurnBatch, TurnEnd, TurnEpoch, TurnRequest, TurnStatus, WaitOutcome,
 };
 
 use super::support::{
@@ -78,32 +77,6 @@ fn queued_turns_run_one_after_the_other() {
     }
 }
 
-#[test]
-fn a_stopped_turn_delivers_a_result_for_each_open_call() {
-    let mut desk = Desk::waiting(vec![member(0), member(1), member(2)]);
-    desk.finish(1);
-    let batch = desk.write(&TurnRequest::Stop { turn: turn(1), why: StopReason::Requested });
-    assert!(batch.cards.is_empty(), "a move by a message carries no cards");
-    assert_eq!(phase(&desk), Phase::Running { answer: None });
-    let results = vec![(0, card(310)), (2, card(312))];
-    let batch = desk.write(&TurnRequest::Deliver(NewDelivery { results, ..desk.delivery() }));
-    let expected =
-        [(CardKind::ToolResult, 1, 0), (CardKind::ToolResult, 1, 2), (CardKind::Deliverable, 1, 0)];
-    assert_eq!(kinds(&batch), expected);
-    assert_eq!(batch.event.unwrap().end, TurnEnd::Stopped(StopReason::Requested));
-}
-
-#[test]
-fn a_turn_that_is_stopped_in_the_queue_is_dispatched_and_delivers() {
-    let mut desk = Desk::new();
-    desk.write(&TurnRequest::Enqueue { new: new_turn("planner", 1, 1), now: EARLY });
-    desk.write(&TurnRequest::Stop { turn: turn(1), why: StopReason::Unreadable });
-    desk.write(&TurnRequest::Dispatch { agent: agent("planner"), now: EARLY });
-    desk.write(&TurnRequest::Claim { by: desk.by() });
-    let batch = desk.write(&TurnRequest::Deliver(desk.delivery()));
-    assert_eq!(batch.event.unwrap().end, TurnEnd::Stopped(StopReason::Unreadable));
-}
-
 /// The batch of the calls enqueues it, and its delivery reports to the call.
 #[test]
 fn a_delegated_turn_answers_its_call() {
@@ -140,25 +113,6 @@ fn a_delegation_has_two_edges_and_the_trace_of_its_parent() {
     assert_eq!(batch.turns[&child()].task.trace, trace);
 }
 
-#[test]
-fn queued_turns_are_stopped_with_their_parent() {
-    let mut desk = Desk::waiting(vec![delegation()]);
-    desk.write(&TurnRequest::Stop { turn: turn(1), why: StopReason::Requested });
-    assert_eq!(desk.rows.turns[&child()].stop, Some(StopReason::Parent), "before the delivery");
-}
-
-/// A deadline of the head cannot write their records.
-#[test]
-fn queued_turns_are_stopped_with_the_delivery_of_a_turn_that_was_stopped_alone() {
-    let mut desk = Desk::waiting(vec![delegation()]);
-    let active = desk.rows.heads.get_mut(&agent("planner")).unwrap().active.as_mut().unwrap();
-    active.stop = Some(StopReason::Limit(Resource::Time));
-    active.phase = Phase::Running { answer: None };
-    let results = vec![(0, card(310))];
-    desk.write(&TurnRequest::Deliver(NewDelivery { results, ..desk.delivery() }));
-    assert_eq!(desk.rows.turns[&child()].stop, Some(StopReason::Parent));
-}
-
 /// The field of the result wins over the option of the call. A timeout says nothing.
 #[test]
 fn a_result_can_end_the_turn() {
@@ -180,44 +134,4 @@ fn a_result_can_end_the_turn() {
         assert_eq!(active.must_deliver(), ends, "{outcome:?}");
         assert_eq!(active.step, if ends { 1 } else { 2 });
     }
-}
-
-#[test]
-fn a_limit_stops_the_turn_in_the_batch_that_exceeds_it() {
-    let none = Limits::default();
-    for (limits, resource) in [
-        (Limits { tokens: Some(9), ..none }, Resource::Tokens),
-        (Limits { cost: Some(0), ..none }, Resource::Cost),
-    ] {
-        let mut new = new_turn("planner", 1, 1);
-        new.task.terms.limits = limits;
-        let desk = Desk::answered(new, 1);
-        let active = desk.rows.heads[&agent("planner")].active.clone().unwrap();
-        assert_eq!(active.stop, Some(StopReason::Limit(resource)));
-    }
-    let mut new = new_turn("planner", 1, 1);
-    new.task.terms.limits = Limits { steps: Some(1), time_ms: Some(DEADLINE), ..none };
-    let mut desk = Desk::answered(new, 1);
-    desk.write(&desk.call(vec![member(0)]));
-    desk.finish(0);
-    assert_eq!(desk.active().stop, Some(StopReason::Limit(Resource::Steps)));
-}
-
-/// What a store keeps can be read back.
-#[test]
-fn heads_and_records_survive_a_round_trip() {
-    let mut desk = Desk::waiting(vec![member(0), delegation_at(1)]);
-    desk.write(&TurnRequest::Stop { turn: turn(1), why: StopReason::Limit(Resource::Time) });
-    for head in desk.rows.heads.values() {
-        let text = serde_json::to_string(head).unwrap();
-        assert_eq!(&serde_json::from_str::<Head>(&text).unwrap(), head);
-    }
-    for record in desk.rows.turns.values() {
-        let text = serde_json::to_string(record).unwrap();
-        assert_eq!(&serde_json::from_str::<TurnRecord>(&text).unwrap(), record);
-    }
-}
-
-fn delegation_at(number: u64) -> NewMember {
-    NewMember { source: delegation().source, ..member(number) }
 }

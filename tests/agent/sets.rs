@@ -328,6 +328,7 @@ fn a_limit_of_steps_calls_or_tokens_ends_a_turn() {
     for (limits, resource, moves) in [
         (Limits { calls: Some(1), ..none }, Resource::Calls, before),
         (Limits { tokens: Some(6), ..none }, Resource::Tokens, before),
+        (Limits { cost: Some(0), ..none }, Resource::Cost, before),
         (Limits { steps: Some(1), ..none }, Resource::Steps, after),
     ] {
         timed(async |store: Store, _: Hand| {
@@ -341,8 +342,7 @@ fn a_limit_of_steps_calls_or_tokens_ends_a_turn() {
             let receipts = ["first", "second"].map(|name| json!({ "receipt": name }));
             let expected = if moves == before { [not_made.clone(), not_made] } else { receipts };
             assert_eq!(results(&agents).await, expected);
-            let kinds: Vec<_> = cards(&agents).await.iter().map(|(card, _)| card.kind).collect();
-            assert_eq!(kinds[0], CardKind::Answer);
+            assert_eq!(cards(&agents).await[0].0.kind, CardKind::Answer);
         });
     }
 }

@@ -32,17 +32,6 @@ fn limited(limits: Limits, calls: u32) -> Desk {
     Desk::answered(new, calls)
 }
 
-/// The answer is in the output box, so each of its calls needs a result, also if none was made.
-#[test]
-fn a_stopped_turn_delivers_a_result_for_each_call_that_was_never_started() {
-    let mut desk = Desk::answered(new_turn("planner", 1, 1), 2);
-    desk.write(&stop());
-    let results = results(&[0, 1]);
-    let batch = desk.write(&TurnRequest::Deliver(NewDelivery { results, ..desk.delivery() }));
-    let kinds: Vec<_> = batch.cards.iter().map(|card| card.kind).collect();
-    assert_eq!(kinds, [CardKind::ToolResult, CardKind::ToolResult, CardKind::Deliverable]);
-}
-
 #[test]
 fn an_answer_that_was_paid_for_is_kept_after_a_stop() {
     let mut desk = Desk::running(new_turn("planner", 1, 1));
@@ -125,14 +114,6 @@ fn missing_fields_are_answered_twice_and_then_the_turn_fails() {
     stopped.write(&TurnRequest::Deliver(stopped.delivery()));
 }
 
-/// The model hears that `submit_result` is the only call of its step.
-#[test]
-fn submit_result_with_siblings_is_refused_to_the_model() {
-    let mut desk = Desk::answered(new_turn("planner", 1, 1), 2);
-    desk.write(&desk.call(vec![submitted(), closed(1)]));
-    assert_eq!((desk.active().step, desk.active().rejected), (2, 1));
-}
-
 /// The executions of a step have places without a gap, which closed calls and delegations have not.
 #[test]
 fn each_execution_has_its_place() {
@@ -182,18 +163,11 @@ fn a_call_that_has_ended_is_reported_whatever_the_clock_says() {
     desk.write(&desk.report(1, WaitOutcome::TimedOut, EARLY));
 }
 
-/// Calls that would exceed the limit are not made; the turn is stopped in the same batch.
+/// That the calls which exceed it are not made is tested in `sets`.
 #[test]
-fn a_limit_of_calls_stops_the_turn() {
+fn a_limit_of_calls_counts_those_that_are_made() {
     let limits = Limits { calls: Some(1), ..Limits::default() };
-    let mut desk = limited(limits, 2);
-    let mut denied = desk.clone();
-    let batch = desk.write(&desk.call(vec![member(0), member(1)]));
-    assert!(batch.cards.is_empty());
-    let active = desk.active();
-    assert_eq!(active.stop, Some(StopReason::Limit(Resource::Calls)));
-    assert_eq!((active.unanswered(), active.usage.calls), (vec![0, 1], 0));
-
+    let mut denied = limited(limits, 2);
     // Closed calls use nothing. Those of all steps count.
     denied.write(&denied.call(vec![closed(0), member(1)]));
     assert_eq!(denied.active().stop, None);
@@ -279,32 +253,14 @@ fn a_turn_that_ends_by_itself_leaves_its_queued_turns_alone() {
     assert_eq!(desk.rows.turns[&child()].stop, None);
 }
 
-/// The first reason counts.
-#[test]
-fn a_stop_of_the_parent_does_not_replace_the_reason_of_a_queued_turn() {
-    let mut desk = Desk::waiting(vec![delegation()]);
-    desk.write(&TurnRequest::Stop { turn: child(), why: StopReason::Attempts });
-    desk.write(&stop());
-    assert_eq!(desk.rows.turns[&child()].stop, Some(StopReason::Attempts));
-}
-
 /// A dispatched turn that is stopped needs no claim.
 #[test]
 fn a_stopped_turn_is_ready_to_be_delivered() {
     let mut desk = Desk::new();
     desk.write(&TurnRequest::UiAction { new: new_turn("planner", 1, 1), now: EARLY });
-    desk.write(&stop());
+    let batch = desk.write(&stop());
+    assert!(batch.cards.is_empty(), "a move by a message carries no cards");
     desk.write(&TurnRequest::Deliver(desk.delivery()));
-}
-
-#[test]
-fn a_limit_stops_the_queued_turns_of_a_turn() {
-    let limits = Limits { time_ms: Some(DEADLINE), ..Limits::default() };
-    let mut desk = limited(limits, 2);
-    desk.write(&desk.call(vec![delegation(), member(1)]));
-    desk.end(1, EARLY);
-    desk.write(&desk.report(1, IN_TIME, DEADLINE));
-    assert_eq!(desk.rows.turns[&child()].stop, Some(StopReason::Parent));
 }
 
 #[test]

@@ -7,7 +7,6 @@ use machine::{
     effects::{EffectError, PerformError, StateError},
     observe::{ConcernReason, Observer},
     operate::Operator,
-    store::OpenError,
     view::Internal,
     worker::WorkerError,
 };
@@ -374,16 +373,4 @@ fn an_interrupted_call_with_another_key_is_not_set_aside() {
         is(&store, id, "completed").await;
         assert_eq!(post.calls(), 1);
     });
-}
-
-/// A program that declares its tools hears of it when it opens the file.
-#[tokio::test]
-async fn a_file_with_other_arguments_is_not_opened() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("agent.db");
-    let id = approved(&Store::sqlite(&file).await.unwrap()).await;
-    let options = OpenOptions::new().tool::<Clamped>();
-    assert_err!(options.sqlite(&file).await, OpenError::Incompatible { check, .. }
-        if check.tools[0].blocked[0].id == id);
-    drop(OpenOptions::new().tool::<Listed>().sqlite(&file).await.unwrap());
 }

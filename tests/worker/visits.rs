@@ -316,7 +316,7 @@ fn a_begun_call_of_a_visit_continues() {
     for way in Way::ALL {
         each(async |store| {
             let (id, bank) = (matter(&store, None).await, Service::held());
-            let call = Calls::of(&store, id).await.plain;
+            let Calls { gate, gated, plain: call } = Calls::of(&store, id).await;
             let running = rest(&store).tool::<Charge>(bank.clone()).start();
             bank.called().await;
             let moved = by_ann(&store, id, way).await;
@@ -326,6 +326,10 @@ fn a_begun_call_of_a_visit_continues() {
                 moved.unwrap();
             }
             is(&store, call, "running").await;
+            let is_left = matches!(way, Way::Repeats | Way::Parts);
+            for (other, open) in [(gate, "waiting"), (gated, "pending")] {
+                is(&store, other, if is_left { "cancelled" } else { open }).await;
+            }
             bank.release();
             running.stop().await.unwrap();
             is(&store, call, "completed").await;

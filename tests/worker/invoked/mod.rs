@@ -2,7 +2,6 @@
 
 mod adopted;
 mod asked_again;
-mod begun;
 mod declined;
 mod half_done;
 mod handled;
