@@ -36,6 +36,8 @@ async fn the_file_refuses_to_free_a_key() {
         ("UPDATE attempt SET token = 0", "keeps its key"),
         ("UPDATE attempt SET no = no + 100", "keeps its key"),
         ("UPDATE journal SET body = NULL", "append-only"),
+        ("UPDATE journal SET body = '{}', digest = x''", "append-only"),
+        ("UPDATE journal SET at = 0", "append-only"),
         ("UPDATE definition SET fingerprint = 0", "keeps its fingerprint"),
     ] {
         let refused = place.raw().execute(sql, []);

@@ -28,7 +28,6 @@ on_file! {
     kinds_states_and_ages_select,
     what_is_still_needed_is_kept,
     subscriptions_skip_what_was_pruned,
-    pruning_again_finds_nothing,
 }
 
 /// Everything that has ended by now.
@@ -169,15 +168,4 @@ async fn subscriptions_skip_what_was_pruned(place: Place) {
         let committed = subscription.next().await.unwrap();
         assert_eq!((committed.id, committed.position), (next, "1.5".parse().unwrap()));
     }
-}
-
-async fn pruning_again_finds_nothing(place: Place) {
-    closed(&place.store).await;
-    closed(&place.store).await;
-    // The newest one is kept until there is another one.
-    assert_eq!(prune(&place.store, &everything()).await.machines, 1);
-    assert_eq!(prune(&place.store, &everything()).await.machines, 0);
-    newest(&place).await;
-    assert_eq!(prune(&place.store, &everything()).await.machines, 1);
-    assert_eq!(prune(&place.store, &everything()).await, Pruned::default());
 }

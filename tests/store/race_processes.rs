@@ -86,7 +86,9 @@ async fn one_of_them_retries() {
         assert_eq!(attempts, [failed, again], "round {round}");
         let log = place.store.operations(PROCESSES, None).await.unwrap();
         assert_eq!((log.items.len(), log.next), (PROCESSES, None));
-        let outcomes = log.items.into_iter().map(|line| line.unwrap().outcome.unwrap());
+        let lines: Vec<_> = log.items.into_iter().map(Result::unwrap).collect();
+        assert!(lines.iter().all(|line| line.operation == "retry" && line.machines == [failed]));
+        let outcomes = lines.into_iter().map(|line| line.outcome.unwrap());
         let (done, refused): (Vec<_>, Vec<_>) = outcomes.partition(|outcome| outcome == "done");
         let first = format!("refused: {again} is another attempt at ");
         assert!(done.len() == 1 && refused.iter().all(|it| it.starts_with(&first)), "{refused:?}");

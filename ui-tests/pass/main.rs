@@ -13,7 +13,6 @@
 mod any_payload_name;
 mod asked_at_run_time;
 mod awkward_names;
-mod brought_wins;
 mod cfg;
 mod changed_definition;
 mod choice_by_if;
