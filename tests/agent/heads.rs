@@ -1,9 +1,11 @@
-//! The heads of agents as machines of a store (TN-2, TN-9).
+//! The heads of agents as machines of a store (TN-1, TN-2, TN-9).
+
+use std::collections::BTreeSet;
 
 use machine::{
     agent::{
         ActiveTurn, Agent, AgentCall, AgentId, Agents, AnyAgentHead, BoxId, Deliverable, Driver,
-        HeadContext, TurnEnd, Work,
+        HeadContext, TurnEnd, Work, agent_head,
     },
     effects::EffectError,
     store::CommitError,
@@ -59,6 +61,37 @@ mod users {
         #[terminal]
         Done,
     }
+}
+
+/// The table of TN-1.
+#[test]
+fn a_head_has_these_moves_and_no_others() {
+    let definition = agent_head::DEFINITION;
+    let name = |state: usize| &*definition.states[state].name;
+    let edges = definition.edges.iter();
+    let found = edges.clone().map(|edge| (name(edge.from), &*edge.trigger, name(edge.to)));
+    let expected = BTreeSet::from([
+        ("idle", "dispatch", "dispatched"),
+        ("dispatched", "claim", "running"),
+        ("dispatched", "stop", "running"),
+        ("dispatched", "limit", "running"),
+        ("running", "reclaim", "running"),
+        ("running", "stop", "running"),
+        ("running", "answer", "running"),
+        ("running", "call", "suspended"),
+        ("running", "deliver", "idle"),
+        ("running", "limit", "running"),
+        ("suspended", "report", "suspended"),
+        ("suspended", "report", "running"),
+        ("suspended", "reclaim", "suspended"),
+        ("suspended", "stop", "running"),
+        ("suspended", "limit", "running"),
+    ]);
+    assert_eq!(found.collect::<BTreeSet<_>>(), expected);
+    assert!(edges.clone().all(|edge| *edge.actors == ["agent_runtime"]));
+    let states = definition.states.iter().filter(|state| state.stable);
+    assert_eq!(states.map(|state| &*state.name).collect::<Vec<_>>(), ["idle", "suspended"]);
+    assert_eq!(name(definition.initial), "idle");
 }
 
 #[tokio::test]
