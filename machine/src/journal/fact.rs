@@ -57,12 +57,11 @@ impl Eq for Due {}
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "most names of fields say enough")]
 pub enum Fact {
     /// The machine was created in its initial state.
     Created {
-        /// The machine's name, such as `execution`.
         machine: Cow<'static, str>,
-        /// The initial state.
         state: Cow<'static, str>,
         /// The deadlines that have been running since then.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -70,17 +69,13 @@ pub enum Fact {
     },
     /// A transition.
     Moved {
-        /// The source state.
         from: Cow<'static, str>,
-        /// The target state.
         to: Cow<'static, str>,
-        /// The trigger.
         trigger: Cow<'static, str>,
         /// It stayed in its state (`=> Self`): it began no visit, and no deadline started again.
         /// Without this mark it began one.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         stays: bool,
-        /// The payload from the caller, by name.
         #[serde(default, skip_serializing_if = "Map::is_empty")]
         payload: Map<String, Value>,
         /// The deadlines that have been running since then: those of the target state and of its
@@ -89,18 +84,8 @@ pub enum Fact {
         deadlines: Vec<Due>,
     },
     /// The previous worker was fenced.
-    Fenced {
-        /// The new epoch.
-        epoch: u64,
-        /// The reason.
-        reason: String,
-    },
+    Fenced { epoch: u64, reason: String },
     /// A fact of another module, such as a permit or evidence of
     /// [`contract`](crate::contract::CallFact). It changes no state.
-    Recorded {
-        /// The module.
-        name: Cow<'static, str>,
-        /// The fact, as the module writes it.
-        data: Value,
-    },
+    Recorded { name: Cow<'static, str>, data: Value },
 }

@@ -11,68 +11,42 @@ use crate::{shell::shell_word, view::PayloadItem};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "do", remote = "Self")]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "most names of fields say enough")]
 pub enum NextStep {
     /// Approve a gate.
-    Approve {
-        /// The gate.
-        id: Id,
-    },
+    Approve { id: Id },
     /// Decline a gate.
-    Decline {
-        /// The gate.
-        id: Id,
-    },
+    Decline { id: Id },
     /// Say that an action in doubt took effect, or that it did not.
     Confirm {
-        /// The execution.
         id: Id,
-        /// It took effect.
         applied: bool,
         /// The type of the receipt that it needs; `None` if a text will do.
         #[serde(skip_serializing_if = "Option::is_none")]
         receipt: Option<String>,
     },
     /// Record that a contradiction was seen and dealt with.
-    Acknowledge {
-        /// The execution.
-        id: Id,
-    },
+    Acknowledge { id: Id },
     /// Try what failed again.
-    Retry {
-        /// The execution that failed.
-        id: Id,
-    },
+    Retry { id: Id },
     /// Cancel a machine that is no longer needed.
-    Cancel {
-        /// The machine.
-        id: Id,
-    },
+    Cancel { id: Id },
     /// Fence the worker of a call.
-    Fence {
-        /// The execution.
-        id: Id,
-    },
+    Fence { id: Id },
     /// Return work that was set aside, or a machine that nothing can move, to the workers.
     Requeue {
-        /// The machine.
         id: Id,
         /// The correlation ids of the messages to it that were set aside.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         messages: Vec<String>,
     },
     /// Answer a question, and let it continue.
-    Respond {
-        /// The execution.
-        id: Id,
-    },
+    Respond { id: Id },
     /// Send one of its events.
     #[serde(rename = "send")]
     SendEvent {
-        /// The machine.
         id: Id,
-        /// The trigger.
         trigger: String,
-        /// The payload that it takes.
         payload: Vec<PayloadItem>,
         /// For a machine whose state is a question, which is `#[stable]` or left by people only:
         /// the number of its transitions, so that the answer is for the question that was shown.
@@ -80,10 +54,7 @@ pub enum NextStep {
         seen: Option<u64>,
     },
     /// Look at it.
-    Show {
-        /// The machine.
-        id: Id,
-    },
+    Show { id: Id },
 }
 
 impl NextStep {

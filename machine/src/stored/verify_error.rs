@@ -14,25 +14,13 @@ pub enum VerifyError {
         "{id} was written under an unknown definition of `{machine}` (fingerprint {found}); run \
          the program that wrote it, or add the definition to its record"
     )]
-    UnknownDefinition {
-        id: Id,
-        machine: &'static str,
-        /// The fingerprint of the definition.
-        found: Fingerprint,
-    },
+    UnknownDefinition { id: Id, machine: &'static str, found: Fingerprint },
     /// The definition has changed since, and this machine's data are incompatible with it.
     #[error(
         "{id} is in state `{state}` of an older definition of `{machine}` and cannot be read: {}",
         reasons.join("; ")
     )]
-    Incompatible {
-        id: Id,
-        machine: &'static str,
-        /// The state, by its name in the older definition.
-        state: String,
-        /// The incompatibilities, each with a fix.
-        reasons: Vec<String>,
-    },
+    Incompatible { id: Id, machine: &'static str, state: String, reasons: Vec<String> },
     /// The record does not match the journal, or the journal is invalid.
     #[error("{id} failed verification: {reason}; restore it from a backup")]
     History { id: Id, reason: String },
@@ -42,12 +30,7 @@ pub enum VerifyError {
          field that was renamed, `#[serde(default)]` on one that was added, and for any other change a new \
          version of the machine with an upgrade function; or run the program that wrote it"
     )]
-    Data {
-        id: Id,
-        /// The part that does not match.
-        part: StoredPart,
-        source: serde_json::Error,
-    },
+    Data { id: Id, part: StoredPart, source: serde_json::Error },
     /// The history breaks a rule of the context.
     #[error("{id} failed verification: {breach}")]
     Rules { id: Id, breach: Breach },

@@ -19,20 +19,10 @@ pub enum CommitError {
         "{id} is not a child of {parent}, so {parent} cannot take it over; nothing was written; call \
          `verify_all`"
     )]
-    NotChild {
-        /// The machine that is not a child.
-        id: Id,
-        /// The machine that is not its parent.
-        parent: Id,
-    },
+    NotChild { id: Id, parent: Id },
     /// Another machine is not, or no longer, as this one requires.
     #[error("{id} requires {machine} in another state; nothing was written; load both again")]
-    Unmet {
-        /// The refused machine.
-        id: Id,
-        /// The other machine.
-        machine: Id,
-    },
+    Unmet { id: Id, machine: Id },
     /// The machine was never stored.
     #[error("{id} was never stored; `create` it first")]
     NeverStored { id: Id },
@@ -53,65 +43,35 @@ pub enum CommitError {
          `Serialize` writes, or write `#[lossy]` on a field that may change",
         part(.state, .field.as_deref())
     )]
-    Altered {
-        id: Id,
-        /// The name of the state.
-        state: String,
-        /// The field; `None` for the context.
-        field: Option<String>,
-    },
+    Altered { id: Id, state: String, field: Option<String> },
     /// The action of the key was already completed.
     #[error(
         "{by} has already performed the action of {id}; plan it with an `occurrence` to repeat \
          it on purpose"
     )]
-    AlreadyDone {
-        /// The refused machine.
-        id: Id,
-        /// The execution that completed the action.
-        by: Id,
-    },
+    AlreadyDone { id: Id, by: Id },
     /// Another machine holds the key.
     #[error(
         "{by} holds the key that {id} needs; nothing was written; wait until {by} has ended or has released \
          the key; if it is a call whose process has ended, call `recover` and settle it"
     )]
-    KeyHeld {
-        /// The refused machine.
-        id: Id,
-        /// The machine that holds the key.
-        by: Id,
-    },
+    KeyHeld { id: Id, by: Id },
     /// Another action uses the same key.
     #[error("{by} uses the key of {id} for another action; use one key per action")]
-    KeyReused {
-        /// The refused machine.
-        id: Id,
-        /// The other machine.
-        by: Id,
-    },
+    KeyReused { id: Id, by: Id },
     /// An irreversible call of the state has begun, or its outcome waits in the inbox: a machine
     /// that left now could say the opposite of what happened.
     #[error(
         "{id} cannot leave its state now: the call {call} is under way, or its outcome was not taken yet; \
          nothing was written; wait for it, or write `detach` on the transition"
     )]
-    UnderWay {
-        id: Id,
-        /// The execution that it waits for.
-        call: Id,
-    },
+    UnderWay { id: Id, call: Id },
     /// A person retries an action of which another attempt is open or newer.
     #[error(
         "{by} is another attempt at the action of {id}; nothing was written; wait until it has ended, and \
          retry the newest attempt if it failed"
     )]
-    OtherAttempt {
-        /// The refused retry.
-        id: Id,
-        /// The other attempt.
-        by: Id,
-    },
+    OtherAttempt { id: Id, by: Id },
     /// The records of the key of a machine were changed by hand, so that it is unknown whether the
     /// key is free.
     #[error(
@@ -119,11 +79,7 @@ pub enum CommitError {
          effect; to repeat it on purpose, plan it with an `occurrence`, which has a separate key; a backup \
          lacks the keys that were used after it was made"
     )]
-    BrokenAttempt {
-        /// The refused machine.
-        id: Id,
-        reason: String,
-    },
+    BrokenAttempt { id: Id, reason: String },
 }
 
 /// A part of the stored data, in words.

@@ -22,22 +22,14 @@ pub enum LoadError {
         "{id} was pruned, so its history is gone{}",
         if *applied { "; its action took effect and is not repeated" } else { "" }
     )]
-    Pruned {
-        id: Id,
-        /// Its action took effect.
-        applied: bool,
-    },
+    Pruned { id: Id, applied: bool },
     /// The stored machine failed verification, or is incompatible with this program.
     #[class = "unreadable"]
     #[error(transparent)]
     Unreadable(#[from] VerifyError),
     /// A journal entry cannot be read.
     #[error("entry {sequence} of the journal cannot be read: {reason}; restore it from a backup")]
-    BrokenEntry {
-        /// Its sequence number in the store.
-        sequence: u64,
-        reason: String,
-    },
+    BrokenEntry { sequence: u64, reason: String },
     /// The position is of another generation of the store, or later than its newest entry.
     #[error(
         "the store has no position {position}; the newest is {newest}: was an older copy of the file \

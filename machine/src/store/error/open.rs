@@ -9,11 +9,7 @@ use crate::store::{error::Unavailable, integrity::check::Check};
 pub enum OpenError {
     /// The file cannot be opened or created.
     #[error("cannot open {path}: {reason}")]
-    CannotOpen {
-        path: PathBuf,
-        /// The problem, and its remedy.
-        reason: String,
-    },
+    CannotOpen { path: PathBuf, reason: String },
     /// The file is not a SQLite database.
     #[error("{path} is not a database; use another file, or move this one away")]
     NotADatabase { path: PathBuf },
@@ -34,23 +30,13 @@ pub enum OpenError {
         "{path} has format {found}, but this program supports only format {known}; use the older \
          program that wrote it"
     )]
-    TooOld {
-        path: PathBuf,
-        /// Its format.
-        found: i64,
-        /// The oldest supported format.
-        known: i64,
-    },
+    TooOld { path: PathBuf, found: i64, known: i64 },
     /// The file does not exist or is empty, and a log of a database of that name does.
     #[error(
         "{path} does not exist, but its log {other} does: was the database moved without it? Put the \
          database back, or move the log away"
     )]
-    Leftover {
-        path: PathBuf,
-        /// The file that SQLite would overwrite.
-        other: PathBuf,
-    },
+    Leftover { path: PathBuf, other: PathBuf },
     /// The file was created with another key of digests or without one, or what identifies the
     /// store was changed.
     #[error(
@@ -60,41 +46,22 @@ pub enum OpenError {
     OtherKey { path: PathBuf },
     /// The file has machines that this program cannot read.
     #[error("{path} has machines that this program cannot read; nothing was changed\n{check}")]
-    Incompatible {
-        path: PathBuf,
-        /// The incompatible machines and changes.
-        check: Box<Check>,
-    },
+    Incompatible { path: PathBuf, check: Box<Check> },
     /// The file was written by a newer version of this library.
     #[error(
         "{path} has format {found}, but this program supports formats up to {known}; use the newer \
          program that wrote it"
     )]
-    TooNew {
-        path: PathBuf,
-        /// Its format.
-        found: i64,
-        /// The newest supported format.
-        known: i64,
-    },
+    TooNew { path: PathBuf, found: i64, known: i64 },
     /// The file or its folder is not writable.
     #[error("{path} is not writable; make the file and its folder writable")]
     ReadOnly { path: PathBuf },
     /// The file has more than one name on disk. SQLite would keep a write-ahead log for each.
     #[error("{path} has {links} hard links; remove all but one, or copy the file")]
-    HardLinked {
-        path: PathBuf,
-        /// The number of its names.
-        links: u64,
-    },
+    HardLinked { path: PathBuf, links: u64 },
     /// SQLite cannot provide the durability that the guarantees require.
     #[error("{path} cannot be made durable: {setting} is {found}; use a local file system")]
-    NotDurable {
-        path: PathBuf,
-        setting: &'static str,
-        /// The value that SQLite reports.
-        found: String,
-    },
+    NotDurable { path: PathBuf, setting: &'static str, found: String },
     /// Another process has the file locked, the disk is full, or the storage failed.
     #[error(transparent)]
     Unavailable(#[from] Unavailable),

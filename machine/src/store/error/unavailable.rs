@@ -12,6 +12,7 @@ use std::fmt;
 /// ```
 #[derive(Clone, PartialEq, Eq, thiserror::Error, machine_derive::Class)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "most names of fields say enough")]
 pub enum Unavailable {
     /// Another process kept the file locked for longer than the busy timeout.
     #[error("another process has the database locked; nothing was written; try again later")]
@@ -55,12 +56,7 @@ pub enum Unavailable {
         "another program changed the file to format {found}, but this one supports only \
          format {known}; nothing was written; update this program"
     )]
-    Format {
-        /// The format of the file.
-        found: i64,
-        /// The format of this program.
-        known: i64,
-    },
+    Format { found: i64, known: i64 },
     /// The storage failed for another reason.
     #[class = "storage"]
     #[error(

@@ -47,6 +47,7 @@ pub(crate) struct Outgoing {
 /// Why a message cannot be sent.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "most names of fields say enough")]
 pub enum InvalidMessage {
     /// The event has no JSON form.
     #[error("the event cannot be written as JSON: {0}")]
@@ -57,20 +58,14 @@ pub enum InvalidMessage {
          reference",
         Message::MAX_BYTES
     )]
-    TooLarge {
-        /// Its length.
-        bytes: usize,
-    },
+    TooLarge { bytes: usize },
     /// The correlation id is unusable.
     #[error(
         "`{text}` is not a correlation id; use 1 to {} bytes without invisible characters; `machine:` at \
          the start is reserved",
         Message::MAX_CORRELATION_BYTES
     )]
-    Correlation {
-        /// Its beginning.
-        text: String,
-    },
+    Correlation { text: String },
     /// A type of another crate has a kind of this library.
     #[error("the kind `{0}` is reserved for an actor of the library; choose another kind")]
     Actor(&'static str),

@@ -27,29 +27,19 @@ pub struct BackupProgress {
 /// The reason why no backup was made. No file has the name of the copy, unless it existed before.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "most names of fields say enough")]
 pub enum BackupError {
     /// A file with this name exists.
     #[error(
         "{path} already exists, and a backup never overwrites a file; choose another name, or move it away"
     )]
-    Exists {
-        /// The file.
-        path: PathBuf,
-    },
+    Exists { path: PathBuf },
     /// The copy cannot be written, or not under this name.
     #[error("cannot write {path}: {reason}")]
-    CannotWrite {
-        /// The copy that was to be made.
-        path: PathBuf,
-        /// The problem, and its remedy.
-        reason: String,
-    },
+    CannotWrite { path: PathBuf, reason: String },
     /// The disk with the copy is full.
     #[error("no space left for {path}; free some, or choose a path on another disk")]
-    Full {
-        /// The copy that was to be made.
-        path: PathBuf,
-    },
+    Full { path: PathBuf },
     /// The store is in memory.
     #[error("the store is in memory, so there is no file to copy; `export` writes single machines")]
     InMemory,
