@@ -32,7 +32,6 @@ impl OpenOptions {
     /// let options = OpenOptions::new().tool::<ReadFile>();
     /// # drop(options);
     /// ```
-    #[must_use]
     pub fn tool<T: Tool>(mut self) -> Self {
         self.declared.tool(named_tool::<T>());
         self

@@ -12,7 +12,6 @@ impl Query {
     ///
     /// let mails_that_wait = Query::new().release(Release::Deferred).session("trip");
     /// ```
-    #[must_use]
     pub fn release(mut self, release: Release) -> Self {
         self.filter.with_gate = Some(release.statuses());
         self.machine(&*execution::DEFINITION.name)
@@ -27,7 +26,6 @@ impl Query {
     ///
     /// let orders_that_ask = Query::new().machine("order").calls(CallStage::Asked);
     /// ```
-    #[must_use]
     pub fn calls(mut self, stage: CallStage) -> Self {
         self.filter.calls = Some(stage.states());
         self.live()

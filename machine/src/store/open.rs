@@ -22,7 +22,6 @@ pub(crate) struct FileOptions {
 
 impl OpenOptions {
     /// Opens files although the program cannot read all of their machines, for inspection.
-    #[must_use]
     pub fn with_misfits(mut self) -> Self {
         self.file.with_misfits = true;
         self
@@ -44,7 +43,6 @@ impl OpenOptions {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// # }).unwrap();
     /// ```
-    #[must_use]
     pub fn must_exist(mut self) -> Self {
         self.file.must_exist = true;
         self

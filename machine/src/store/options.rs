@@ -33,6 +33,7 @@ use crate::{
 /// # }
 /// ```
 #[derive(Debug, Clone)]
+#[must_use]
 pub struct OpenOptions {
     busy_timeout: Duration,
     key: DigestKey,
@@ -57,7 +58,6 @@ impl Default for OpenOptions {
 
 impl OpenOptions {
     /// The defaults: a busy timeout of 5 seconds, no key, and the system clock.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
@@ -66,7 +66,6 @@ impl OpenOptions {
     /// [`is_busy`](super::Unavailable::is_busy). The time of a write counts from the call, also
     /// while it is queued behind others. If the other process was frozen while it changed the index
     /// of the log, SQLite itself retries for ten seconds before that, regardless of the timeout.
-    #[must_use]
     pub fn busy_timeout(mut self, timeout: Duration) -> Self {
         self.busy_timeout = timeout;
         self
@@ -77,7 +76,6 @@ impl OpenOptions {
     ///
     /// A file must always be opened with the key that it was created with:
     /// [`OpenError::OtherKey`](crate::store::OpenError::OtherKey) otherwise.
-    #[must_use]
     pub fn key(mut self, key: [u8; 32]) -> Self {
         self.key = DigestKey::new(key);
         self
@@ -85,7 +83,6 @@ impl OpenOptions {
 
     /// Declares a kind of machine that the program uses. [`sqlite`](Self::sqlite) refuses a file
     /// with machines of that kind that the program's definition cannot read, and lists them.
-    #[must_use]
     pub fn machine<M: Restore>(mut self) -> Self {
         self.declared.machine::<M>();
         self
@@ -98,7 +95,6 @@ impl OpenOptions {
     }
 
     /// Sets the clock; by default the system clock.
-    #[must_use]
     pub fn clock(mut self, clock: impl Clock) -> Self {
         self.clock = Arc::new(clock);
         self

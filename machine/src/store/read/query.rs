@@ -36,6 +36,7 @@ use crate::{
 /// # }
 /// ```
 #[derive(Debug, Clone, Default)]
+#[must_use]
 pub struct Query {
     pub(crate) filter: Filter,
     due: bool,
@@ -46,82 +47,70 @@ pub struct Query {
 
 impl Query {
     /// All machines.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Of this kind, such as `execution`.
-    #[must_use]
     pub fn machine(mut self, name: impl Into<String>) -> Self {
         self.filter.machine = Some(name.into());
         self
     }
 
     /// Written under this definition.
-    #[must_use]
     pub(crate) fn definition(mut self, fingerprint: Fingerprint) -> Self {
         self.filter.definition = Some(fingerprint);
         self
     }
 
     /// In the state with this name, such as `waiting`.
-    #[must_use]
     pub fn status(mut self, name: impl Into<String>) -> Self {
         self.filter.statuses = vec![name.into()];
         self
     }
 
     /// In one of the states with these names.
-    #[must_use]
     pub(crate) fn statuses(mut self, names: impl IntoIterator<Item = String>) -> Self {
         self.filter.statuses = names.into_iter().collect();
         self
     }
 
     /// Of this session.
-    #[must_use]
     pub fn session(mut self, session: impl Into<String>) -> Self {
         self.filter.session = Some(normal_session(session.into()));
         self
     }
 
     /// With this idempotency key, such as all attempts at one action.
-    #[must_use]
     pub fn key(mut self, key: impl Into<String>) -> Self {
         self.filter.key = Some(key.into());
         self
     }
 
     /// Machines that wait for this gate.
-    #[must_use]
     pub fn behind(mut self, gate: Id) -> Self {
         self.filter.behind = Some(gate);
         self
     }
 
     /// Machines that wait for any gate, or have waited for one.
-    #[must_use]
     pub(crate) fn gated(mut self) -> Self {
         self.filter.gated = true;
         self
     }
 
     /// Machines whose evidence contradicts their end, unless a person has acknowledged that.
-    #[must_use]
     pub(crate) fn contradicted(mut self) -> Self {
         self.filter.contradicted = true;
         self
     }
 
     /// Machines whose id ends with these bytes.
-    #[must_use]
     pub(crate) fn tail(mut self, tail: [u8; 4]) -> Self {
         self.filter.tail = Some(tail);
         self
     }
 
-    #[must_use]
     pub(crate) fn live(mut self) -> Self {
         self.filter.live = true;
         self
@@ -131,7 +120,6 @@ impl Query {
     ///
     /// Firing a deadline is a transition: load the machine, call `fire_deadline`, commit. A machine
     /// stays due until that is committed, also if a guard refuses.
-    #[must_use]
     pub fn due(mut self) -> Self {
         self.due = true;
         self
@@ -139,7 +127,6 @@ impl Query {
 
     /// Unchanged for at least this time: the clock of the store now, against the time of the newest
     /// journal entry, which is of the system clock.
-    #[must_use]
     pub fn unchanged_for(mut self, time: std::time::Duration) -> Self {
         self.unchanged_ms = Some(u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
         self
@@ -147,14 +134,12 @@ impl Query {
 
     /// The newest machine first: the reverse of the order in which they were created. A machine
     /// that is created between two pages is on neither. [`due`](Self::due) has its own order.
-    #[must_use]
     pub fn newest_first(mut self) -> Self {
         self.filter.newest_first = true;
         self
     }
 
     /// At most this many on a page, and at least one; by default 100.
-    #[must_use]
     pub fn limit(mut self, limit: usize) -> Self {
         self.limit = Some(limit);
         self
@@ -191,7 +176,6 @@ impl Query {
 
     /// The page after this cursor, which the previous page has as [`Page::next`]. One of a query
     /// with another order is refused.
-    #[must_use]
     pub fn after(mut self, cursor: Cursor) -> Self {
         self.after = Some(cursor);
         self
