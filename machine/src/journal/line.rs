@@ -5,20 +5,20 @@ use crate::{clock::Millis, definition::Fingerprint};
 
 /// A journal entry as a store keeps it: names that the definition knows are numbers, and the rest
 /// of the fact is one text, which is made once and never again changed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Line {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Line<A = Cow<'static, str>, B = String> {
     /// The position in this machine's journal, from 0.
     pub(crate) number: u64,
     pub(crate) at: Millis,
     /// The kind of the actor.
-    pub(crate) actor: Option<Cow<'static, str>>,
+    pub(crate) actor: Option<A>,
     /// The definition that the entry was written under.
     pub(crate) definition: Fingerprint,
     pub(crate) kind: EntryKind,
     /// The edge of the definition, if it is a transition.
     pub(crate) edge: Option<u32>,
     /// Everything beyond the columns, as canonical JSON.
-    pub(crate) body: Option<String>,
+    pub(crate) body: Option<B>,
     /// Covers this line and, through the digest before it, all lines before it.
     pub(crate) digest: Digest,
 }
@@ -42,37 +42,7 @@ impl EntryKind {
 }
 
 /// A line that borrows its texts.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct LineRef<'a> {
-    pub(crate) number: u64,
-    pub(crate) at: Millis,
-    pub(crate) actor: Option<&'a str>,
-    pub(crate) definition: Fingerprint,
-    pub(crate) kind: EntryKind,
-    pub(crate) edge: Option<u32>,
-    pub(crate) body: Option<&'a str>,
-    pub(crate) digest: Digest,
-}
-
-impl Line {
-    pub(crate) fn borrowed(&self) -> LineRef<'_> {
-        LineRef {
-            number: self.number,
-            at: self.at,
-            actor: self.actor.as_deref(),
-            definition: self.definition,
-            kind: self.kind,
-            edge: self.edge,
-            body: self.body.as_deref(),
-            digest: self.digest,
-        }
-    }
-
-    /// The digest of this line after a line with the digest `previous`.
-    pub(crate) fn expected_digest(&self, key: &DigestKey, previous: &Digest) -> Digest {
-        self.borrowed().expected_digest(key, previous)
-    }
-}
+pub(crate) type LineRef<'a> = Line<&'a str, &'a str>;
 
 impl LineRef<'_> {
     pub(crate) fn to_line(self) -> Line {
@@ -87,7 +57,10 @@ impl LineRef<'_> {
             digest: self.digest,
         }
     }
+}
 
+impl<A: AsRef<str>, B: AsRef<str>> Line<A, B> {
+    /// The digest of this line after a line with the digest `previous`.
     pub(crate) fn expected_digest(&self, key: &DigestKey, previous: &Digest) -> Digest {
         let edge = self.edge.map(u32::to_le_bytes);
         key.digest(&[
@@ -96,11 +69,11 @@ impl LineRef<'_> {
             &self.at.to_le_bytes(),
             &self.definition.0.to_le_bytes(),
             &[u8::from(self.actor.is_some())],
-            self.actor.unwrap_or_default().as_bytes(),
+            self.actor.as_ref().map_or("", AsRef::as_ref).as_bytes(),
             &[self.kind as u8],
             edge.as_ref().map_or(&[], <[u8; 4]>::as_slice),
             &[u8::from(self.body.is_some())],
-            self.body.unwrap_or_default().as_bytes(),
+            self.body.as_ref().map_or("", AsRef::as_ref).as_bytes(),
         ])
     }
 }

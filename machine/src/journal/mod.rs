@@ -22,7 +22,7 @@ pub use digest::Digest;
 pub(crate) use digest::DigestKey;
 pub use entry::Entry;
 pub use fact::{Due, Fact};
-#[cfg(feature = "store")]
+#[cfg(feature = "sqlite")]
 pub(crate) use line::LineRef;
 pub(crate) use line::{EntryKind, Line};
 pub use log::Journal;

@@ -86,8 +86,7 @@ impl Tables {
         for machine in machines {
             transitions.begin(machine.row.id);
             for entry in machine.lines.iter().filter_map(|&place| self.entries.get(place)) {
-                let line = entry.line.as_ref().map(Line::borrowed);
-                transitions.add(line.map_err(|broken| broken.reason.clone()));
+                transitions.add(entry.line.clone().map_err(|broken| broken.reason));
             }
         }
         transitions.finish()

@@ -18,7 +18,7 @@ use crate::{
     clock::Millis,
     definition::{Definition, Fingerprint},
     id::Id,
-    journal::{Digest, DigestKey, EntryKind, LineRef},
+    journal::{Digest, DigestKey, EntryKind, Line},
     store::{
         backend::FoundRow,
         error::LoadError,
@@ -173,7 +173,7 @@ impl Reading {
     }
 
     /// Adds the next line. After one that is wrong, the machine has no transitions.
-    pub(crate) fn add(&mut self, line: Result<LineRef<'_>, String>) {
+    pub(crate) fn add(&mut self, line: Result<Line<impl AsRef<str>, impl AsRef<str>>, String>) {
         let Some((_, Ok(place))) = self.done.last() else { return };
         let start = place.start;
         let added = line.and_then(|line| self.check(&line).map(|()| line)).map(|line| {
@@ -194,7 +194,7 @@ impl Reading {
         Transitions { steps: self.steps, machines: self.done.into_iter().collect() }
     }
 
-    fn check(&mut self, line: &LineRef<'_>) -> Result<(), String> {
+    fn check(&mut self, line: &Line<impl AsRef<str>, impl AsRef<str>>) -> Result<(), String> {
         let number = self.number;
         if line.number != number {
             return Err(format!("entry {number} of its journal is missing"));
@@ -206,16 +206,16 @@ impl Reading {
         Ok(())
     }
 
-    fn step(&mut self, line: &LineRef<'_>) -> Step {
-        let body = line.body.filter(|_| self.with_names);
+    fn step(&mut self, line: &Line<impl AsRef<str>, impl AsRef<str>>) -> Step {
+        let body: Option<&str> = line.body.as_ref().map(AsRef::as_ref);
         Step {
             number: line.number,
             at: line.at,
             definition: line.definition,
             edge: line.edge,
-            stays: line.body.is_some_and(stays),
-            actor: line.actor.map(|actor| self.text(actor)),
-            name: body.and_then(name).map(|name| self.text(&name.0)),
+            stays: body.is_some_and(stays),
+            actor: line.actor.as_ref().map(|actor| self.text(actor.as_ref())),
+            name: body.filter(|_| self.with_names).and_then(name).map(|name| self.text(&name.0)),
         }
     }
 
