@@ -41,7 +41,7 @@ pub use index::{Hold, Index};
 pub(crate) use outcomes::{OutcomeData, OutcomeReader};
 pub(crate) use rules::Rules;
 #[cfg(feature = "store")]
-pub(crate) use rules::{fold, fold_some};
+pub(crate) use rules::fold;
 #[cfg(feature = "store")]
 pub(crate) use session::check_session;
 pub use session::normal_session;

@@ -27,11 +27,14 @@ pub trait Rules {
     fn __any(&self) -> &dyn Any;
 
     /// Adds entries to the part of the context, checks them, and projects what stores index.
-    fn __fold(&self, part: &Value, entries: &[Entry]) -> Result<Folded, Breach>;
+    fn __fold(&self, part: &Value, entries: &[Entry]) -> Result<Folded, Breach> {
+        self.__fold_page(part, entries, true)
+    }
 
-    /// Adds entries to the part of the context. More entries of the same commit may follow, so the
-    /// result is not checked.
-    fn __fold_some(&self, part: &Value, entries: &[Entry]) -> Result<Value, Breach>;
+    /// The same for a page of entries. If more of the same commit may follow, the result is not
+    /// checked.
+    fn __fold_page(&self, part: &Value, entries: &[Entry], is_last: bool)
+    -> Result<Folded, Breach>;
 }
 
 /// The result of a fold.
@@ -66,7 +69,12 @@ impl<C: Context> Rules for C {
         self
     }
 
-    fn __fold(&self, part: &Value, entries: &[Entry]) -> Result<Folded, Breach> {
+    fn __fold_page(
+        &self,
+        part: &Value,
+        entries: &[Entry],
+        is_last: bool,
+    ) -> Result<Folded, Breach> {
         let mut summary = summary_of::<C>(part)?;
         let before = index_of(self, &summary);
         if entries.is_empty() {
@@ -75,24 +83,15 @@ impl<C: Context> Rules for C {
         for entry in entries {
             self.fold(&mut summary, entry)?;
         }
-        self.check(&summary)?;
+        if is_last {
+            self.check(&summary)?;
+        }
         let part = serde_json::to_value(&summary).map_err(|error| unreadable(&error))?;
         let after = index_of(self, &summary);
         if !after.contract {
             entries.iter().try_for_each(check_author)?;
         }
         Ok(Folded { part, before, after })
-    }
-
-    fn __fold_some(&self, part: &Value, entries: &[Entry]) -> Result<Value, Breach> {
-        let mut summary = summary_of::<C>(part)?;
-        for entry in entries {
-            self.fold(&mut summary, entry)?;
-        }
-        if !self.index(&summary).contract {
-            entries.iter().try_for_each(check_author)?;
-        }
-        serde_json::to_value(&summary).map_err(|error| unreadable(&error))
     }
 }
 
@@ -127,13 +126,15 @@ fn unreadable(error: &serde_json::Error) -> Breach {
     Breach(format!("its summary cannot be read: {error}; raise `Context::FORMAT`"))
 }
 
-/// The summary of a machine with the entries that are not stored yet, and the fold of its context.
+/// The summary of a machine with these entries, and the fold of its context. Unless they are the
+/// last ones of a commit, the result is not checked.
 pub(crate) fn fold(
     rules: &dyn Rules,
     past: &Summary,
     entries: &[Entry],
+    is_last: bool,
 ) -> Result<(Summary, Folded), Breach> {
-    let folded = rules.__fold(&past.context, entries)?;
+    let folded = rules.__fold_page(&past.context, entries, is_last)?;
     let mut summary = past.clone();
     for entry in entries {
         summary.add(entry);
@@ -141,18 +142,4 @@ pub(crate) fn fold(
     summary.context = folded.part.clone();
     summary.format = rules.__format();
     Ok((summary, folded))
-}
-
-/// The summary after some entries of a commit, of which more follow.
-pub(crate) fn fold_some(
-    rules: &dyn Rules,
-    past: &Summary,
-    entries: &[Entry],
-) -> Result<Summary, Breach> {
-    let context = rules.__fold_some(&past.context, entries)?;
-    let mut summary = past.clone();
-    for entry in entries {
-        summary.add(entry);
-    }
-    Ok(Summary { context, format: rules.__format(), ..summary })
 }

@@ -19,7 +19,7 @@ use crate::{
         integrity::declared::Declared,
         read::query::Query,
     },
-    stored::{Index, OutcomeReader, Restore, VerifyError, fold, fold_some},
+    stored::{Index, OutcomeReader, Restore, VerifyError, fold},
 };
 
 /// The result of a check: whether a program can read the machines of a file, and how their
@@ -231,12 +231,9 @@ impl DeclaredKind {
             fold: |store, found, known, past, (entries, is_last)| {
                 let machine = store.restore::<M>(found, known)?;
                 let (id, rules) = (machine.journal().id(), machine.__rules());
-                let folded = if is_last {
-                    fold(rules, past, entries).map(|(summary, _)| summary)
-                } else {
-                    fold_some(rules, past, entries)
-                };
-                folded.map_err(|breach| VerifyError::Rules { id, breach }.into())
+                let folded = fold(rules, past, entries, is_last);
+                let summary = folded.map(|(summary, _)| summary);
+                summary.map_err(|breach| VerifyError::Rules { id, breach }.into())
             },
             index: |store, found, known| {
                 let machine = store.restore::<M>(found, known).ok()?;

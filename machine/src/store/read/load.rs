@@ -147,7 +147,7 @@ impl Store {
         let stored = machine.journal().stored();
         let id = machine.journal().id();
         let history = self.history(id).await?;
-        let (summary, _) = fold(machine.__rules(), &Summary::NEW, &history.entries)
+        let (summary, _) = fold(machine.__rules(), &Summary::NEW, &history.entries, true)
             .map_err(|breach| VerifyError::Rules { id, breach })?;
         let stored = StoredState { summary, ..stored.clone() };
         machine.__journal_mut(crate::journal::Pass::new()).mark_stored(stored);

@@ -54,8 +54,8 @@ impl Store {
         if let Some(reason) = journal.unwritable() {
             return Err(unwritable(reason.to_owned()));
         }
-        let (summary, folded) = fold(machine.__rules(), &before.summary, journal.uncommitted())
-            .map_err(|breach| CommitError::Refused { id, breach })?;
+        let folded = fold(machine.__rules(), &before.summary, journal.uncommitted(), true);
+        let (summary, folded) = folded.map_err(|breach| CommitError::Refused { id, breach })?;
         let definition = machine.definition();
         let lines = self.lines(machine).map_err(unwritable)?;
         let head = lines.last().map_or(before.head, |line| line.digest);
