@@ -31,7 +31,6 @@ pub(crate) fn canonical_whole_object(map: &Map<String, Value>) -> String {
     text
 }
 
-/// Appends an object in canonical form.
 pub(super) fn write_object(map: &Map<String, Value>, text: &mut String) {
     object(map, text, plain_number);
 }
@@ -169,7 +168,6 @@ pub(crate) fn is_too_deep(value: &Value) -> bool {
     depth(value) > DEEPEST
 }
 
-/// The number of nested arrays and objects.
 fn depth(value: &Value) -> usize {
     let deepest = match value {
         Value::Array(items) => items.iter().map(depth).max(),

@@ -13,7 +13,6 @@ pub struct Digest(blake3::Hash);
 impl Digest {
     pub(crate) const ZERO: Self = Self(blake3::Hash::from_bytes([0; 32]));
 
-    /// Digests the parts without a key.
     pub(crate) fn of(parts: &[&[u8]]) -> Self {
         DigestKey::default().digest(parts)
     }

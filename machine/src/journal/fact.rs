@@ -26,7 +26,6 @@ pub struct Due {
     /// It keeps running but cannot fire in this state, which replaces the group's transition.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub paused: bool,
-    /// It was started since the last commit.
     #[serde(skip)]
     pub(crate) fresh: bool,
 }

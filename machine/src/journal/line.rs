@@ -10,7 +10,6 @@ pub(crate) struct Line<A = Cow<'static, str>, B = String> {
     /// The position in this machine's journal, from 0.
     pub(crate) number: u64,
     pub(crate) at: Millis,
-    /// The kind of the actor.
     pub(crate) actor: Option<A>,
     /// The definition that the entry was written under.
     pub(crate) definition: Fingerprint,
@@ -23,7 +22,6 @@ pub(crate) struct Line<A = Cow<'static, str>, B = String> {
     pub(crate) digest: Digest,
 }
 
-/// The kind of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum EntryKind {
     Created = 0,
@@ -33,7 +31,6 @@ pub(crate) enum EntryKind {
 }
 
 impl EntryKind {
-    /// The kind with this number.
     pub(crate) fn from_number(number: i64) -> Option<Self> {
         [Self::Created, Self::Moved, Self::Fenced, Self::Recorded]
             .into_iter()

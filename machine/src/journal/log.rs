@@ -25,7 +25,6 @@ pub struct Journal {
     pub(crate) imported: bool,
 }
 
-/// The state of a machine on disk.
 #[derive(Debug, Clone)]
 pub(crate) struct StoredState {
     /// The number of entries; 0 if the machine was never stored.
@@ -80,7 +79,6 @@ impl StoredState {
 }
 
 impl Journal {
-    /// Starts the journal of a new machine.
     pub(crate) fn create(
         id: Id,
         definition: &'static Definition,
@@ -175,7 +173,6 @@ impl Journal {
         kept
     }
 
-    /// Records a fact, by this actor.
     pub(crate) fn append(&mut self, by: Option<Who<'_>>, fact: Fact) {
         let (kind, name) = (by.map(|by| Cow::Borrowed(by.kind)), by.and_then(|by| by.name));
         self.push(kind, name, fact);
@@ -297,7 +294,6 @@ impl Journal {
         summary
     }
 
-    /// The state on disk.
     pub(crate) fn stored(&self) -> &StoredState {
         &self.stored
     }

@@ -24,7 +24,6 @@ pub(crate) struct TextError {
     pub(crate) source: Error,
 }
 
-/// The value as JSON text.
 pub(crate) fn write_text(value: &impl Serialize) -> Result<String, TextError> {
     let mut text: Vec<u8> = Vec::with_capacity(USUAL);
     let mut place = Place::default();

@@ -26,7 +26,6 @@ use crate::{
 /// The maximum number of calls that are read in detail.
 const MAX_DETAILED: usize = 50;
 
-/// The calls of one machine, in detail.
 #[derive(Debug, Default)]
 pub(super) struct MachineCalls {
     pub(super) state: Option<StateCalls>,

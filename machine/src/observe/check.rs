@@ -72,7 +72,6 @@ impl Store {
         Ok(by_program)
     }
 
-    /// Restores an observed machine as an execution.
     pub(super) async fn execution_of(&self, observed: Observed) -> Result<AnyExecution, LoadError> {
         let Observed { row, head, definition, .. } = observed;
         let found = FoundRow::Row(row, Some(head));

@@ -49,7 +49,6 @@ pub struct Overview<A: Audience = Human> {
 }
 
 impl<A: Audience> Overview<A> {
-    /// A machine of any kind.
     pub(crate) fn of_subject(
         subject: &Subject<'_>,
         calls: Option<StateCalls>,
@@ -73,7 +72,6 @@ impl<A: Audience> Overview<A> {
         }
     }
 
-    /// An execution, in memory or loaded.
     pub(crate) fn of(execution: &AnyExecution, language: Language) -> View<Self> {
         let (contract, summary) = (execution.context(), execution.journal().past());
         let state = execution.status().definition();

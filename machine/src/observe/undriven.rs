@@ -38,17 +38,13 @@ pub(crate) struct Need {
     pub(crate) has_workers: bool,
 }
 
-/// A capability of workers.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Needs {
-    /// A handler for machines of this kind.
     Handler(String),
-    /// A tool of this name.
     Tool(String),
 }
 
 impl Needs {
-    /// Its name.
     pub(crate) fn name(&self) -> &str {
         let (Self::Handler(name) | Self::Tool(name)) = self;
         name
@@ -100,9 +96,7 @@ impl Unmet {
 /// Why nothing meets a need.
 #[derive(Debug, Clone)]
 enum Lack {
-    /// No worker has ever opened the file.
     Workers,
-    /// None of the live workers has it.
     Capability,
     /// The worker that has it is silent.
     Life(Process),

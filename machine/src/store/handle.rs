@@ -118,7 +118,6 @@ impl Store {
         batch.at_transaction(&self.inner.clock)
     }
 
-    /// The row of a machine.
     pub(crate) async fn found(&self, id: Id) -> Result<FoundRow, Unavailable> {
         let found = self.inner.backend.rows(vec![id]).await?.pop();
         Ok(found.unwrap_or(FoundRow::Missing(id)))

@@ -13,7 +13,6 @@ use crate::store::{
     sqlite::{self, Sqlite},
 };
 
-/// Options for opening a file.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct FileOptions {
     must_exist: bool,

@@ -40,7 +40,6 @@ pub struct Operation {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Act {
     pub(crate) by: String,
-    /// Such as `approve`.
     pub(crate) operation: &'static str,
     pub(crate) machines: Vec<Id>,
     /// More about it, without payloads and secrets.

@@ -1,7 +1,6 @@
 /// What the row of a call says of it, as long as it has not ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CallState {
-    /// The name of its state.
     pub(crate) status: String,
     /// The name of the state of its gate, empty if that is missing; `None` if it has no gate.
     pub(crate) gate: Option<String>,

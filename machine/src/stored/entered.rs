@@ -13,7 +13,6 @@ pub struct Entered {
 }
 
 impl Entered {
-    /// These calls.
     pub(crate) fn calling(calls: Vec<EnteredCall>) -> Self {
         Self { calls: Some(calls) }
     }

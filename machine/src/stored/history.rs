@@ -33,12 +33,10 @@ pub struct History {
     pub(crate) newest: Option<Newest>,
 }
 
-/// A state with its data.
 #[derive(Debug, Clone)]
 pub(crate) struct Newest {
     /// The definition that the data are written under.
     pub(crate) definition: Arc<Definition>,
-    /// The state, as an index into it.
     pub(crate) state: usize,
     pub(crate) data: Value,
     /// The number of the entry that came into it.

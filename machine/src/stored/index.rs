@@ -57,7 +57,6 @@ pub struct Index {
     pub(crate) permit: Option<Permitted>,
     /// The digest of the exact action that waits behind a gate.
     pub(crate) call: Option<Digest>,
-    /// A person approved it.
     pub(crate) is_approved: bool,
     /// It is an execution contract, with its own keys.
     pub(crate) contract: bool,
@@ -69,7 +68,6 @@ pub struct Index {
     pub(crate) acknowledged: bool,
     /// Until when a call that a person has overridden can still be answered.
     pub(crate) answer_until: Option<Millis>,
-    /// The execution that this one retries.
     pub(crate) retry_of: Option<Id>,
     /// It ended without a call, so it needs neither its key nor its gate.
     pub(crate) closed: bool,
@@ -117,7 +115,6 @@ pub enum Hold {
 }
 
 impl Hold {
-    /// The one with this number.
     pub(crate) fn from_number(number: i64) -> Option<Self> {
         [Self::Free, Self::Held, Self::Applied, Self::Released]
             .into_iter()
@@ -125,13 +122,10 @@ impl Hold {
     }
 }
 
-/// A permit without a definite answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Permitted {
-    /// The worker that got it.
     pub(crate) worker: String,
     /// When it expires (milliseconds since the Unix epoch).
     pub(crate) expires_at: Millis,
-    /// The epoch in which it was issued.
     pub(crate) epoch: u64,
 }

@@ -41,7 +41,6 @@ pub trait Rules {
 #[doc(hidden)]
 #[derive(Debug, Clone)]
 pub struct Folded {
-    /// The new part.
     pub(crate) part: Value,
     /// The index before the entries, and after them.
     pub(crate) before: Index,

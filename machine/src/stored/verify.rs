@@ -15,7 +15,6 @@ pub struct Verified {
     pub(crate) journal: Journal,
     /// The state, as an index into the program's definition.
     pub(crate) state: usize,
-    /// The version of the data.
     pub(crate) version: u32,
     pub(crate) state_text: String,
     pub(crate) context_text: Arc<str>,
@@ -100,7 +99,6 @@ pub(crate) fn replay(
     Ok((Verified { journal, state, version, state_text, context_text }, head))
 }
 
-/// Refuses a machine of another kind.
 pub(crate) fn check_machine(
     own: &'static Definition,
     id: Id,
@@ -211,7 +209,6 @@ pub(crate) struct Walk {
     /// The definition of the newest entry, and the state in it.
     position: Option<(Fingerprint, usize)>,
     epoch: u64,
-    /// The number of entries so far.
     pub(crate) number: u64,
     /// The digest of the newest of them.
     head: Digest,

@@ -111,7 +111,6 @@ pub(crate) fn due<A: Audience>(at: Millis, since: Millis) -> Millis {
     at.saturating_sub(at.rem_euclid(step))
 }
 
-/// Returns whether JSON omits a field.
 pub(crate) fn is_hidden<T: 'static>(_: &T) -> bool {
     TypeId::of::<T>() == TypeId::of::<Hidden>()
 }

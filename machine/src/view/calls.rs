@@ -110,7 +110,6 @@ impl StateCalls {
 
 #[cfg(feature = "store")]
 impl CallView {
-    /// Its name, and how far it is.
     pub(crate) fn words(&self) -> String {
         format!("`{}` ({})", self.name, self.stage)
     }

@@ -33,7 +33,6 @@ struct KnownValue {
 pub(super) type ShownFields<A> = (Fields<A>, Vec<String>);
 
 impl<'a> StateData<'a> {
-    /// Goes on by an entry.
     pub(super) fn add(
         &mut self,
         entry: &Entry,
@@ -64,7 +63,6 @@ impl<'a> StateData<'a> {
         }
     }
 
-    /// Follows a transition.
     fn take(
         &mut self,
         (from, trigger, to): (&str, &str, &str),
@@ -114,7 +112,6 @@ impl<'a> StateData<'a> {
         }
     }
 
-    /// The fields that an audience may see.
     pub(super) fn shown<A: Audience>(&self, marks: Option<Marks<'_>>) -> ShownFields<A> {
         let (Some((definition, state)), Some(marks)) = (self.at, marks) else {
             return (Fields::none(), Vec::new());

@@ -107,7 +107,6 @@ impl ExecutionFact {
 /// The longest summary of an answer, in characters.
 const LONGEST: usize = 200;
 
-/// The beginning of a text.
 fn shortened(mut text: String) -> String {
     if let Some((end, _)) = text.char_indices().nth(LONGEST) {
         text.truncate(end);

@@ -28,7 +28,6 @@ pub(super) fn note(entry: &Entry, written: Option<&Definition>) -> String {
     text.to_owned()
 }
 
-/// A fact about a call.
 pub(super) fn call(fact: &CallFact) -> &'static str {
     match fact {
         CallFact::Held { .. } => "acquired its idempotency key",

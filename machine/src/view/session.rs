@@ -118,7 +118,6 @@ impl<A: Audience> ExecutionTimeline<A> {
     }
 }
 
-/// An execution with its key.
 pub(crate) fn with_key<A: Audience>(
     execution: &AnyExecution,
     now: Millis,

@@ -234,11 +234,8 @@ pub(crate) struct Part {
     pub(crate) transitions: usize,
     /// The number of entries of the whole history.
     pub(crate) total: u64,
-    /// What the calls of its state do.
     pub(crate) calls: Option<StateCalls>,
-    /// What people decided about its calls.
     pub(crate) decisions: Vec<CallDecision>,
-    /// Why the machine itself cannot be read.
     pub(crate) error: Option<String>,
 }
 

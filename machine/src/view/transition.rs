@@ -160,7 +160,6 @@ pub(crate) fn person(category: Category, name: Option<&str>) -> Option<&str> {
     name.filter(|_| category == Category::Human)
 }
 
-/// The category of who made an entry.
 pub(crate) fn category(definition: Option<&Definition>, actor: Option<&str>) -> Category {
     let known = definition.map(|known| known.category(actor.unwrap_or_default()));
     known.unwrap_or(Category::System)

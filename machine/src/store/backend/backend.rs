@@ -87,7 +87,6 @@ macro_rules! backend {
         pub(crate) trait Delegate: fmt::Debug + Send + Sync {
             fn inner(&self) -> &dyn Backend;
 
-            /// Makes a call.
             fn ask<T: Send + 'static>(
                 &self,
                 call: impl FnOnce(&dyn Backend) -> Reply<T> + Send + 'static,
@@ -203,16 +202,13 @@ backend! {
     /// created.
     fn same_call(parent: Id, key: String) -> Vec<Result<CallRow, Broken>>;
 
-    /// The parent of a machine.
     fn parent(child: Id) -> Result<Option<Id>, Broken>;
 
-    /// The records that match.
     fn records(which: Records) -> Vec<Result<Record, Broken>>;
 
     /// The number of the newest definition; 0 without any. Definitions are never deleted.
     fn newest_definition() -> u64;
 
-    /// The stored definitions.
     fn definitions() -> DefinitionRows;
 
     /// At most `limit` links of the chain over the whole journal after this sequence number: every
@@ -233,7 +229,6 @@ backend! {
 /// Wakes the subscriptions that wait for new entries.
 pub(crate) type DoorbellFn = Arc<dyn Fn() + Send + Sync>;
 
-/// An operation, with its number.
 pub(crate) type Operated = (u64, Result<Operation, Broken>);
 
 /// Which store it is. The generation rises when a backup is put to use.
@@ -243,7 +238,6 @@ pub(crate) struct Identity {
     pub(crate) generation: u64,
 }
 
-/// The definitions in a backend.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct DefinitionRows {
     pub(crate) intact: Vec<Arc<Definition>>,
@@ -251,7 +245,6 @@ pub(crate) struct DefinitionRows {
     pub(crate) broken: Vec<String>,
 }
 
-/// The settings of a backend.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StoreSettings {
     pub(crate) key: DigestKey,
@@ -262,6 +255,5 @@ pub(crate) struct StoreSettings {
 }
 
 impl StoreSettings {
-    /// 4 MB.
     pub(crate) const CHECKPOINT_FRAMES: u64 = 1000;
 }

@@ -24,7 +24,6 @@ use crate::{
     stored::{Requirement, ToolUse},
 };
 
-/// Writes that happen together.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct WriteBatch {
     /// A random number that is stored with every row of the batch. The same batch, sent again after
@@ -44,7 +43,6 @@ pub(crate) struct WriteBatch {
     pub(crate) moved_children: Vec<(Id, Kinship)>,
     /// Kinds of machines that workers drive from now on.
     pub(crate) drives: Vec<String>,
-    /// Records, new or changed.
     pub(crate) records: Vec<Record>,
     /// The row of a worker, new or changed, or the rows of workers that have ended.
     pub(crate) crew: Option<CrewChange>,
@@ -52,11 +50,9 @@ pub(crate) struct WriteBatch {
     pub(crate) tools: Vec<String>,
     /// Machines to prune. A machine that must not be pruned is kept, and the rest is written.
     pub(crate) prune: Vec<Candidate>,
-    /// The records for the operator log.
     pub(crate) log: Vec<Operation>,
     /// Further conditions that must hold in the transaction.
     pub(crate) conditions: Vec<Condition>,
-    /// The time at which it was made.
     pub(crate) now: Millis,
     /// The clock of the store, for what is ordered by the time of the transaction, which may come
     /// later.
@@ -92,7 +88,6 @@ pub(crate) struct OtherAttempts {
     /// The attempt that is tried again. It is not among them.
     pub(crate) of: Id,
     pub(crate) key: String,
-    /// The kind of machine.
     pub(crate) machine: String,
     /// The status of those that took effect.
     pub(crate) done: String,
@@ -110,7 +105,6 @@ impl OtherAttempts {
 }
 
 impl WriteBatch {
-    /// A batch of nothing.
     pub(crate) fn new(commit_id: i64, now: Millis) -> Self {
         Self { commit_id, now, ..Self::default() }
     }
@@ -126,7 +120,6 @@ impl WriteBatch {
         self.clock.as_ref().map_or(self.now, |clock| clock.now())
     }
 
-    /// Decides one of its events.
     pub(crate) fn decide(
         &self,
         state: &InboxState,
@@ -171,7 +164,6 @@ impl WriteBatch {
             && self.tools.is_empty()
     }
 
-    /// Checks whether it creates this machine.
     pub(crate) fn creates(&self, id: Id) -> bool {
         self.writes.iter().any(|write| write.row.id == id && write.expected.is_none())
     }
@@ -200,11 +192,9 @@ pub(crate) struct Write {
     /// The number of lines that the machine has on disk (compare-and-set); `None` creates it.
     pub(crate) expected: Option<u64>,
     pub(crate) row: Row,
-    /// The new lines, in order.
     pub(crate) lines: Vec<Line>,
     /// The precondition on its key, checked before anything is written.
     pub(crate) claim: Option<KeyClaim>,
-    /// The change of its attempt.
     pub(crate) attempt: Option<AttemptChange>,
     /// The tool that it calls, which is compared with what is known of it before anything is
     /// written. See [`ToolRecord`](crate::store::write::tool::ToolRecord).
@@ -228,7 +218,6 @@ impl Write {
 pub(crate) struct AppliedBatch {
     /// The sequence number of the last line of each write.
     pub(crate) last: Vec<u64>,
-    /// The outcome of each event.
     pub(crate) outcomes: Vec<EventOutcome>,
     /// The machines to which its writes sent messages, with what became of each that they did not
     /// have before.

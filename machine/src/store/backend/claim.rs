@@ -7,7 +7,6 @@ pub(crate) struct KeyClaim {
     pub(crate) key: String,
     pub(crate) space: String,
     pub(crate) action: Option<Digest>,
-    /// The required state of the key.
     pub(crate) wants: Wants,
 }
 
@@ -22,7 +21,6 @@ pub(crate) enum Wants {
     NeverUsed,
 }
 
-/// A change of a machine's newest attempt.
 #[derive(Debug, Clone)]
 pub(crate) struct AttemptChange {
     /// A new attempt, whose token is the sequence number of the machine's last line in this batch;
@@ -36,7 +34,6 @@ pub(crate) struct AttemptChange {
     pub(crate) expires_at: Option<Millis>,
 }
 
-/// Which attempts to read.
 #[derive(Debug, Clone)]
 pub(crate) enum Attempts {
     OfKey(String),

@@ -2,11 +2,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{clock::Millis, id::Id};
 
-/// A worker that drives machines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct WorkerRow {
     pub(crate) id: Id,
-    /// The name of its lock file.
     pub(crate) name: String,
     /// Its process, machine kinds, senders and tools, as JSON text.
     pub(crate) body: String,
@@ -21,7 +19,6 @@ pub(crate) struct PinnedLog {
     pub(crate) pids: Vec<u32>,
 }
 
-/// A change of the rows of workers.
 #[derive(Debug, Clone)]
 pub(crate) enum CrewChange {
     /// Of a worker that starts, or refuses to; or it replaces the row of this id.

@@ -13,7 +13,6 @@ pub(crate) struct Filter {
     pub(crate) session: Option<String>,
     pub(crate) key: Option<String>,
     pub(crate) behind: Option<Id>,
-    /// Only those that are behind any gate.
     pub(crate) gated: bool,
     /// Only those that are behind a gate, with one of these pairs of their status and that of the
     /// gate. A gate that is not there has the empty one.
@@ -27,12 +26,10 @@ pub(crate) struct Filter {
     pub(crate) contradicted: bool,
     /// Only those whose id ends with these bytes.
     pub(crate) tail: Option<[u8; 4]>,
-    /// Only those in a terminal state.
     pub(crate) ended: bool,
     /// Only those that are not. Of a kind that workers drive, the others are not even read.
     pub(crate) live: bool,
     pub(crate) due_by: Option<Millis>,
-    /// Not changed after this time.
     pub(crate) unchanged_since: Option<Millis>,
     pub(crate) newest_first: bool,
     /// The place of the last row of the previous page: its `due_at` and its number.

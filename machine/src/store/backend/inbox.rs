@@ -21,7 +21,6 @@ pub(crate) struct ReadyMachine {
     pub(crate) revision: u64,
     /// When it is due. Of a leased machine: when the lease ends, by the clock.
     pub(crate) wake: Wake,
-    /// The lease holder.
     pub(crate) worker: Option<String>,
     /// The number of attempts that began and did not end.
     pub(crate) attempts: u32,
@@ -30,23 +29,17 @@ pub(crate) struct ReadyMachine {
 /// A machine, its work, and its queued messages.
 pub(crate) type WorkRows = (FoundRow, Option<Schedule>, Vec<Queued>);
 
-/// Which messages to read.
 #[derive(Debug, Clone)]
 pub(crate) enum Messages {
-    /// All messages to a machine.
     To(Id),
-    /// The one with this correlation id.
     One(Id, String),
-    /// Messages that were set aside.
     SetAside,
-    /// Messages of one machine.
     SetAsideOf(Id),
     /// Messages that have been queued since this time; at most this many, oldest first.
     Queued(Millis, usize),
     All,
 }
 
-/// Which schedules to read.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Schedules {
     /// Of machines whose last attempt failed, oldest first.
@@ -88,7 +81,6 @@ pub(crate) struct CallRow {
     /// As [`Child::since`].
     pub(crate) since: u64,
     pub(crate) position: u32,
-    /// The state's name.
     pub(crate) status: String,
     pub(crate) has_ended: bool,
     pub(crate) hold: Hold,
@@ -99,7 +91,6 @@ pub(crate) struct CallRow {
 }
 
 impl CallRow {
-    /// The parent has taken its outcome.
     pub(crate) fn is_taken(&self) -> bool {
         self.outcome == Some(Delivery::Handled)
     }
@@ -108,7 +99,6 @@ impl CallRow {
 /// A member of an invocation, for a list: from its row alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CallLine {
-    /// The machine that made it.
     pub(crate) parent: Id,
     /// Its state, as long as it has not ended.
     pub(crate) live: Option<CallState>,
@@ -126,7 +116,6 @@ pub(crate) struct Kinship {
     pub(crate) position: Option<u32>,
 }
 
-/// A child to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct NewChild {
     pub(crate) child: Id,

@@ -16,11 +16,9 @@ pub(crate) struct Record {
     pub(crate) version: u64,
     /// The list of this kind that has it, such as the queue of an agent.
     pub(crate) list: Option<String>,
-    /// JSON text.
     pub(crate) body: String,
 }
 
-/// Which records to read.
 #[derive(Debug, Clone)]
 pub(crate) enum Records {
     /// Those of this kind with these ids, in this order. Unknown ids are left out.

@@ -14,18 +14,14 @@ pub(crate) struct Row {
     /// The definition's name, such as `execution`. Not a column: the definition knows it.
     pub(crate) machine: String,
     pub(crate) definition: Fingerprint,
-    /// The state's name.
     pub(crate) status: String,
-    /// The number of journal lines.
     pub(crate) version: u64,
     pub(crate) epoch: u64,
     pub(crate) created_at: Millis,
     pub(crate) updated_at: Millis,
-    /// The state is terminal.
     pub(crate) ended: bool,
     /// Its evidence contradicts its end, and no person has acknowledged that.
     pub(crate) contradicted: bool,
-    /// When its next deadline is due.
     pub(crate) due_at: Option<Millis>,
     pub(crate) session: Option<String>,
     pub(crate) key: Option<String>,
@@ -42,7 +38,6 @@ pub(crate) struct Row {
     pub(crate) context: Option<Arc<str>>,
 }
 
-/// The result of reading one row.
 #[derive(Debug, Clone)]
 #[allow(clippy::large_enum_variant, reason = "nearly every row is found")]
 pub(crate) enum FoundRow {
@@ -80,7 +75,6 @@ pub(crate) struct Broken {
     pub(crate) due_at: Option<Millis>,
 }
 
-/// A line of the whole journal.
 #[derive(Debug, Clone)]
 pub(crate) struct Sequenced {
     pub(crate) seq: u64,

@@ -53,7 +53,6 @@ impl LiveWorker {
     }
 }
 
-/// A worker that refused to start.
 #[derive(Debug, Clone)]
 pub(crate) struct RefusedWorker {
     /// As it would have been.
@@ -84,7 +83,6 @@ pub(crate) struct Crew {
     pub(crate) alive: Vec<LiveWorker>,
     /// Those that refused to start lately.
     pub(crate) refused: Vec<RefusedWorker>,
-    /// Rows to remove.
     gone: Vec<Id>,
 }
 
@@ -96,7 +94,6 @@ struct WorkerBody {
     kinds: Vec<String>,
     tools: Vec<String>,
     other_tools: bool,
-    /// Why it did not start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     refused: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -37,7 +37,6 @@ pub(crate) struct Outgoing {
     /// The kind and the name of the actor.
     pub(crate) actor: String,
     pub(crate) name: Option<String>,
-    /// The event as JSON text.
     pub(crate) body: String,
     /// The number of transitions of the machine that the sender has seen, if it is for that state
     /// only.
@@ -72,10 +71,8 @@ pub enum InvalidMessage {
 }
 
 impl Message {
-    /// The longest body (bytes).
     const MAX_BYTES: usize = 1024 * 1024;
 
-    /// The longest correlation id (bytes).
     const MAX_CORRELATION_BYTES: usize = 256;
 
     /// A message with this event, such as `order::Event::Confirm { .. }`. It has a new correlation

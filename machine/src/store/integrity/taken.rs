@@ -19,7 +19,6 @@ use crate::{
     stored::{KnownDefinitions, OutcomeReader},
 };
 
-/// An entry that takes outcomes.
 pub(crate) struct Taken<'a> {
     pub(crate) machine: Id,
     pub(crate) entry: &'a Entry,
@@ -37,7 +36,6 @@ struct Claim<'a> {
     outcome: Result<&'a Value, &'a Value>,
 }
 
-/// The outcomes that an entry takes.
 struct Claims<'a> {
     all: Vec<Claim<'a>>,
     /// They are all outcomes of the state.
@@ -147,7 +145,6 @@ impl Store {
         })
     }
 
-    /// Compares an outcome with its call.
     async fn differs(
         &self,
         taken: &Taken<'_>,

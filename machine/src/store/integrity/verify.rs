@@ -78,7 +78,6 @@ impl Verifier<'_> {
         }
     }
 
-    /// Verifies everything in the store.
     pub(crate) async fn everything(
         &self,
         progress: impl FnMut(VerifyProgress),

@@ -97,7 +97,6 @@ pub(super) fn entered(row: &Row) -> u64 {
     member(&row.summary, "/entered").as_u64().unwrap_or_default()
 }
 
-/// A member of a summary.
 fn member(summary: &str, path: &str) -> Value {
     let summary = serde_json::from_str::<Value>(summary).unwrap_or_default();
     summary.pointer(path).cloned().unwrap_or_default()

@@ -16,13 +16,11 @@ use crate::{
     },
 };
 
-/// All that is stored.
 #[derive(Debug, Clone, Default)]
 pub(in crate::store) struct Tables {
     pub(in crate::store) definitions: Vec<Arc<Definition>>,
     /// In the order in which they were created.
     pub(in crate::store) machines: Vec<MachineRow>,
-    /// Where a machine is in `machines`.
     pub(super) places: HashMap<Id, usize>,
     /// The journal, by sequence number.
     pub(in crate::store) entries: Vec<Sequenced>,
@@ -34,19 +32,16 @@ pub(in crate::store) struct Tables {
     pub(in crate::store) tools: BTreeMap<String, ToolRecord>,
     /// The workers that have joined and not left.
     pub(in crate::store) crew: BTreeMap<Id, WorkerRow>,
-    /// Inboxes and leases.
     pub(in crate::store) works: Works,
     /// The remains of pruned lines, by sequence number.
     pub(in crate::store) pruned: BTreeMap<u64, PrunedLine>,
     /// In the order in which they were created.
     pub(in crate::store) records: Vec<Record>,
-    /// Where a record is in `records`.
     pub(super) record_places: HashMap<(String, Id), usize>,
     /// The operator log, by number.
     pub(in crate::store) operations: Vec<Operation>,
 }
 
-/// A machine.
 #[derive(Debug, Clone)]
 pub(in crate::store) struct MachineRow {
     /// Machines are numbered from 1 as they are created.

@@ -22,15 +22,12 @@ use crate::{
     },
 };
 
-/// Inboxes and leases of all machines.
 #[derive(Debug, Clone, Default)]
 pub(in crate::store) struct Works {
-    /// The kinds that workers drive.
     pub(in crate::store) driven: Vec<String>,
     pub(in crate::store) states: BTreeMap<Id, InboxState>,
     /// All messages, in the order in which they arrived.
     pub(in crate::store) messages: Vec<Delivered>,
-    /// Children and their parents.
     pub(in crate::store) parents: BTreeMap<Id, Kinship>,
 }
 

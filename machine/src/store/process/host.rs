@@ -9,7 +9,6 @@ use std::{
 
 use crate::process::Process;
 
-/// This process.
 pub(crate) fn process() -> &'static Process {
     static PROCESS: OnceLock<Process> = OnceLock::new();
     PROCESS.get_or_init(|| Process {
@@ -19,7 +18,6 @@ pub(crate) fn process() -> &'static Process {
     })
 }
 
-/// The name of the host.
 pub(crate) fn name() -> String {
     #[cfg(unix)]
     let name = rustix::system::uname().nodename().to_string_lossy().into_owned();

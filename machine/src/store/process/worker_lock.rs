@@ -121,7 +121,6 @@ impl WorkerLock {
         self.keeps_file.store(true, Ordering::Relaxed);
     }
 
-    /// Another handle of the lock.
     pub(crate) fn lock_handle(&self) -> io::Result<Option<File>> {
         let file = lock(&self.file);
         file.as_ref().map(File::try_clone).transpose()
@@ -167,7 +166,6 @@ impl WorkerLock {
 /// The end of the name of a lock file that is not locked yet.
 const UNNAMED: &str = ".new";
 
-/// The lock file of a worker.
 fn path_of(database: &Path, worker: &str) -> PathBuf {
     let mut path = database.to_owned().into_os_string();
     path.push(format!("-worker-{worker}"));

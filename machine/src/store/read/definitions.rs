@@ -77,7 +77,6 @@ impl DefinitionCache {
         Ok(all)
     }
 
-    /// Those that were read so far.
     pub(crate) fn known(&self) -> Arc<Vec<Arc<Definition>>> {
         self.cached().all
     }

@@ -14,20 +14,16 @@ use crate::{
 /// A machine whose handler, or whose deadline, failed when it was last tried.
 #[derive(Debug)]
 pub(crate) struct Failing {
-    /// The machine.
     pub(crate) id: Id,
-    /// Why, without data.
     pub(crate) cause: Cause,
     /// The error, in the words of the program, which may repeat data.
     pub(crate) error: String,
-    /// The number of attempts.
     pub(crate) attempts: u32,
     /// When it was last tried (milliseconds since the Unix epoch, by the clock of the store).
     pub(crate) at: Millis,
     /// It was tried too often, and is not tried again before a person [requeues](Store::requeue)
     /// it.
     pub(crate) set_aside: bool,
-    /// When it is tried again.
     pub(crate) retry_at: Option<Millis>,
 }
 

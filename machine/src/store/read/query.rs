@@ -57,7 +57,6 @@ impl Query {
         self
     }
 
-    /// Written under this definition.
     pub(crate) fn definition(mut self, fingerprint: Fingerprint) -> Self {
         self.filter.definition = Some(fingerprint);
         self

@@ -33,7 +33,6 @@ struct Replay<'a> {
     entered: u64,
     /// The problem with the first entry that takes another outcome than its call has.
     outcomes: Result<(), String>,
-    /// The kinds that the program knows.
     kinds: &'a [DeclaredKind],
     /// The summary of the entries so far, or why the rules of the context did not take them.
     summary: Result<Summary, LoadError>,

@@ -47,9 +47,7 @@ pub(crate) struct Step {
     pub(crate) at: Millis,
     pub(crate) definition: Fingerprint,
     pub(crate) edge: Option<u32>,
-    /// It stayed in its state.
     pub(crate) stays: bool,
-    /// The kind of the actor.
     pub(crate) actor: Option<Arc<str>>,
     pub(crate) name: Option<Arc<str>>,
 }

@@ -29,7 +29,6 @@ use crate::{
 /// gets the chain, and lines cannot be updated.
 #[derive(Debug)]
 pub(super) struct Lines<'a> {
-    /// The sequence number of the newest line.
     newest: i64,
     /// The chain up to the previous transaction.
     chain: Digest,
@@ -45,7 +44,6 @@ struct Pending<'a> {
 }
 
 impl<'a> Lines<'a> {
-    /// Reads where the journal ends.
     pub(super) fn begin(connection: &Connection) -> rusqlite::Result<Self> {
         let newest = connection.find(
             // A chain that is missing here breaks the chain of the file; a full verification

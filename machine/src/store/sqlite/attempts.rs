@@ -118,7 +118,6 @@ pub(super) fn insert(db: Keyed<'_>, attempt: &KeyAttempt) -> rusqlite::Result<()
     )
 }
 
-/// Writes what may change of an attempt.
 pub(super) fn update(
     db: Keyed<'_>,
     AttemptRow { no, attempt }: &AttemptRow,

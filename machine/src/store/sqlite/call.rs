@@ -91,7 +91,6 @@ fn read(row: Columns<'_, '_>, db: Keyed<'_>, parent: Id) -> Column<CallRow> {
     })
 }
 
-/// Adds the newest attempt and the outcome.
 fn complete(
     db: Keyed<'_>,
     parent: Id,

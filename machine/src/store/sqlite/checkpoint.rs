@@ -179,7 +179,6 @@ impl Checkpoints {
         }
     }
 
-    /// Ends the thread and closes its connection.
     pub(super) fn stop(&mut self) {
         if let Some(thread) = self.thread.take() {
             *self.shared.asks() = None;

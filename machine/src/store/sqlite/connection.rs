@@ -12,14 +12,12 @@ use crate::store::error::OpenError;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
-    /// Creates the file if needed.
     Creator,
     /// Opens a file that must be there, and in which nothing may be created.
     Existing,
     Writer,
     /// Cannot write, and never checkpoints, even when it is the last one to close.
     Reader,
-    /// Waits for no lock.
     Checkpoint,
 }
 

@@ -50,7 +50,6 @@ fn of(file: &Path) -> Arc<Counters> {
     Arc::clone(files.entry(path).or_default())
 }
 
-/// Counts the statements of a connection.
 pub(super) fn count(connection: &mut Connection, file: &Path) -> rusqlite::Result<()> {
     let counters = of(file);
     let codes = TraceEventCodes::SQLITE_TRACE_STMT

@@ -86,7 +86,6 @@ pub(super) struct DefinitionName {
 }
 
 impl Names {
-    /// Reads definitions added since the last read.
     pub(super) fn refresh(&mut self, connection: &Connection) -> rusqlite::Result<()> {
         let newest = self.0.last_key_value().map_or(i64::MIN, |(newest, _)| *newest);
         let mut select = connection

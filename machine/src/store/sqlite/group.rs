@@ -34,7 +34,6 @@ const LEAST_MS: u64 = 10;
 
 pub(super) type WriteOutcome = Result<Result<AppliedBatch, Rejected>, Unavailable>;
 
-/// Called with each connection that is opened.
 pub(super) type Opened = Box<dyn Fn(&mut Connection) -> rusqlite::Result<()> + Send>;
 
 /// The writing connection, and how batches are grouped into transactions on it.
@@ -54,11 +53,8 @@ pub(super) struct Group {
     pub(super) fault: Arc<super::tests::Fault>,
 }
 
-/// A transaction that was rolled back.
 enum GroupFailure {
-    /// It could not begin.
     Begin(Unavailable),
-    /// One of the batches failed.
     Write(Unavailable),
 }
 

@@ -11,7 +11,6 @@ use crate::store::{
     process::host,
 };
 
-/// Which file a path leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Inode((u64, u64));
 

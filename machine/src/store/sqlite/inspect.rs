@@ -11,7 +11,6 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig, ffi};
 use super::{connection, deadline::OpenDeadline, failure, schema};
 use crate::store::error::OpenError;
 
-/// The file as it was found.
 #[derive(Debug)]
 pub(super) enum Inspected {
     /// There is none, or nothing was created in it yet.

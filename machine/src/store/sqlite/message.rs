@@ -79,7 +79,6 @@ pub(super) fn end_inbox(db: Keyed<'_>, no: i64) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Reads the messages that an event names.
 pub(super) fn read(
     db: Keyed<'_>,
     no: i64,

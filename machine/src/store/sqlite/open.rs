@@ -71,7 +71,6 @@ fn open_for_writing(
     Sqlite::start(source, (reader, None), Some(connection))
 }
 
-/// Opens a file without changing it. Blocks.
 pub(crate) fn open_for_reading(given: &Path, settings: StoreSettings) -> Result<Sqlite, OpenError> {
     let path = std::fs::canonicalize(given).map_err(|error| cannot_open(given, &error))?;
     let deadline = OpenDeadline::after(settings.busy_ms);

@@ -75,7 +75,6 @@ impl Partial {
         Ok(connection)
     }
 
-    /// Removes the written file, to start over.
     pub(super) fn empty(&self) -> Result<(), BackupError> {
         fs::remove_file(&self.copy).map_err(|error| unwritten(&self.target, &error))
     }

@@ -14,7 +14,6 @@ pub(super) struct Pinned(Mutex<Option<Stall>>);
 /// Checkpoints in a row that got no further than one frame.
 #[derive(Debug)]
 struct Stall {
-    /// The number of frames that were copied.
     done: i32,
     checkpoints: u64,
     /// The processes that were reading at each of them. None if the system does not say.

@@ -134,7 +134,6 @@ impl Readers {
         self.jobs.close();
     }
 
-    /// Waits until every connection is closed.
     pub(super) fn join(&self) {
         self.close();
         let threads = std::mem::take(&mut *lock(&self.threads));

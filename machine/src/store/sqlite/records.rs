@@ -86,7 +86,6 @@ pub(super) fn version(connection: &Connection, kind: &str, id: Id) -> rusqlite::
     Ok(version.map_or(0, |version| u64::try_from(version).unwrap_or(u64::MAX)))
 }
 
-/// Writes a record whose version was checked.
 pub(super) fn write(db: Keyed<'_>, record: &Record) -> rusqlite::Result<()> {
     let Record { kind, id, version, list, body } = record;
     let (version, seal) = (integer(*version)?, record.seal(db.key));

@@ -2,7 +2,6 @@ use rusqlite::{Error, Row, types::ValueRef};
 
 use crate::{id::Id, journal::Digest};
 
-/// A number for an INTEGER column.
 pub(super) fn integer(number: u64) -> rusqlite::Result<i64> {
     i64::try_from(number).map_err(|error| Error::ToSqlConversionFailure(Box::new(error)))
 }

@@ -30,7 +30,6 @@ const SWEEP: Duration = Duration::from_secs(1);
 /// The delay of the first check after a write; each further delay is twice as long.
 const FIRST_LOOK: Duration = Duration::from_millis(1);
 
-/// The callbacks to run after commits.
 #[derive(Default)]
 pub(super) struct Doorbells(Mutex<Vec<DoorbellFn>>);
 
@@ -152,7 +151,6 @@ fn serve(eye: &mut Eye, stopping: &AtomicBool, signs: &Receiver<Sign>, doorbells
     }
 }
 
-/// Looks whether the file has changed.
 struct Eye {
     source: Source,
     connection: Option<Connection>,

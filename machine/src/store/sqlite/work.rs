@@ -87,9 +87,8 @@ pub(super) fn after(
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Recipient {
     pub(super) no: i64,
-    /// Only messages need it.
+    /// Only messages need it, and `ended`.
     pub(super) id: Id,
-    /// As above.
     pub(super) ended: bool,
 }
 

@@ -37,7 +37,6 @@ const CLOSE_WAIT: Duration = Duration::from_millis(500);
 #[derive(Debug)]
 pub(super) struct WriteJob {
     pub(super) batch: WriteBatch,
-    /// When its caller began to wait.
     pub(super) since: Instant,
     pub(super) answer: oneshot::Sender<WriteOutcome>,
 }

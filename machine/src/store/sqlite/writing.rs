@@ -22,7 +22,6 @@ use crate::store::{
 /// The number of batches that may be queued before callers have to wait.
 const QUEUE: usize = 1024;
 
-/// The handle of the thread that writes.
 #[derive(Debug)]
 pub(super) struct Writing {
     jobs: Sender<WriteJob>,
@@ -91,7 +90,6 @@ impl Writing {
         self.jobs.close();
     }
 
-    /// Waits until the thread has ended.
     pub(super) fn closed(&self) -> Reply<()> {
         let closed = self.closed.clone();
         Box::pin(async move { closed.await.unwrap_or(Err(Unavailable::Stopped)) })

@@ -61,7 +61,6 @@ impl Prune {
     }
 }
 
-/// The number of machines examined together.
 const PAGE: usize = 64;
 
 /// The maximum number of entries that a commit deletes, unless one machine has more.
@@ -127,7 +126,6 @@ impl Verifier<'_> {
         Ok((!is_needed).then_some(candidate))
     }
 
-    /// Prunes some machines in one commit.
     async fn prune_batch(
         &self,
         prune: Vec<Candidate>,

@@ -10,7 +10,6 @@ use crate::{
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Candidate {
     pub(crate) id: Id,
-    /// The number of its journal lines.
     pub(crate) version: u64,
 }
 
@@ -31,7 +30,6 @@ impl Link {
     }
 }
 
-/// The remains of a pruned journal line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PrunedLine {
     pub(crate) digest: Digest,

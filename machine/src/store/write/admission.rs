@@ -28,7 +28,6 @@ use crate::{
 pub(crate) trait Lookup {
     type Error: From<Rejected> + From<CommitError>;
 
-    /// Where a machine is stored.
     type Place: Copy;
 
     fn version(&self, id: Id) -> Result<Option<u64>, Self::Error>;
@@ -91,7 +90,6 @@ pub(crate) trait Lookup {
     ) -> Result<(), Self::Error>;
 }
 
-/// A batch whose preconditions hold.
 #[derive(Debug)]
 pub(crate) struct Admitted<P> {
     pub(crate) writes: Vec<AdmittedWrite>,
@@ -108,7 +106,6 @@ pub(crate) struct AdmittedWrite {
     pub(crate) attempt: Option<AttemptRow>,
     /// The record of its tool from now on, if that changes.
     pub(crate) tool: Option<ToolRecord>,
-    /// It leaves a visit that has children.
     pub(crate) leaves_children: bool,
 }
 

@@ -19,7 +19,6 @@ pub(crate) struct KeyAttempt {
     pub(crate) space: String,
     /// The action that the key stands for; a key belongs to one action.
     pub(crate) action: Option<Digest>,
-    /// The machine that made the attempt.
     pub(crate) by: Id,
     /// The fencing token: the sequence number of the journal entry that opened the attempt, so that
     /// it rises from attempt to attempt.
@@ -27,7 +26,6 @@ pub(crate) struct KeyAttempt {
     pub(crate) hold: Hold,
     /// The worker whose permit is unanswered.
     pub(crate) worker: Option<String>,
-    /// When that permit expires.
     pub(crate) expires_at: Option<Millis>,
 }
 
@@ -41,7 +39,6 @@ pub(crate) struct AttemptRow {
 /// The space of the keys of execution contracts. No machine of a user can get into it.
 pub(crate) const CONTRACTS: &str = "contract";
 
-/// The state of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum KeyState {
     Free,
@@ -107,13 +104,11 @@ pub(crate) fn refused(claim: &KeyClaim, attempts: &[KeyAttempt], id: Id) -> Opti
 }
 
 impl AttemptChange {
-    /// The attempt that it opens.
     pub(crate) fn opened(&self, by: Id, token: u64) -> KeyAttempt {
         let Self { key, space, action, hold, worker, expires_at, .. } = self.clone();
         KeyAttempt { key, space, action, by, token, hold, worker, expires_at }
     }
 
-    /// Changes the newest attempt of its machine.
     pub(crate) fn change(&self, attempt: &mut KeyAttempt) {
         attempt.hold = self.hold;
         attempt.worker.clone_from(&self.worker);

@@ -10,7 +10,6 @@ pub(crate) struct Effects {
     /// The message that is sent takes the correlation id of one that was set aside. That one is
     /// kept.
     pub(crate) replaces: bool,
-    /// All queued messages are set aside.
     pub(crate) ends: bool,
     pub(crate) outcome: EventOutcome,
 }

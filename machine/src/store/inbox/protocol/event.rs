@@ -75,7 +75,6 @@ pub(crate) struct Moved {
     pub(crate) token: u64,
     /// The revision that it has seen.
     pub(crate) revision: u64,
-    /// The handler made it.
     pub(crate) by_handler: bool,
     /// The message that caused it.
     pub(crate) handled: Option<String>,
@@ -90,7 +89,6 @@ pub(crate) struct Moved {
 pub(crate) struct Switch {
     pub(crate) token: u64,
     pub(crate) revision: u64,
-    /// The work that it had begun.
     pub(crate) was: Attempted,
     pub(crate) on: Attempted,
     pub(crate) refused: Vec<(String, String)>,
@@ -133,7 +131,6 @@ pub(crate) struct Fail {
     /// As for [`Wait`].
     pub(crate) others_at: Option<Millis>,
     pub(crate) max_attempts: u32,
-    /// It would fail again.
     pub(crate) hopeless: bool,
 }
 

@@ -6,7 +6,6 @@ use crate::{clock::Millis, store::inbox::message::Outgoing};
 /// The state of the inbox and the lease of one machine: all that an event needs.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(crate) struct InboxState {
-    /// It is in a terminal state.
     pub(crate) ended: bool,
     /// `None` if no worker drives machines of its kind, and after the machine has ended.
     pub(crate) work: Option<Schedule>,
@@ -166,7 +165,6 @@ pub(crate) struct Lease {
     pub(crate) until: Millis,
 }
 
-/// The mutable part of a message.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(crate) struct MessageState {
     pub(crate) status: Delivery,
