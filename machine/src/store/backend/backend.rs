@@ -128,6 +128,17 @@ macro_rules! backend {
     };
 }
 
+/// Reads of a backend, each answered by one of its methods that takes a query.
+macro_rules! answers {
+    ($by:ident: $( fn $name:ident($($given:ident: $type:ty),*) -> $answer:ty = $query:expr; )*) => {
+        $( fn $name(&self, $($given: $type),*) -> Reply<$answer> {
+            self.$by($query)
+        } )*
+    };
+}
+
+pub(crate) use answers;
+
 backend! {
     /// Writes all of a batch, or nothing. When the answer arrives, it is durable.
     fn apply(batch: WriteBatch) -> Result<AppliedBatch, Rejected>;

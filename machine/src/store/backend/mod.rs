@@ -15,7 +15,9 @@ mod row;
 pub(crate) use backend::Delegate;
 pub use inbox::Child;
 pub(crate) use {
-    backend::{Backend, DefinitionRows, DoorbellFn, Identity, Operated, Reply, StoreSettings},
+    backend::{
+        Backend, DefinitionRows, DoorbellFn, Identity, Operated, Reply, StoreSettings, answers,
+    },
     batch::{AppliedBatch, Condition, OtherAttempts, Rejected, Write, WriteBatch},
     claim::{AttemptChange, Attempts, KeyClaim, SAMPLE, Wants},
     crew::{CrewChange, PinnedLog, WorkerRow},

@@ -21,6 +21,7 @@ use super::{
         AppliedBatch, Attempts, Backend, Broken, CallLine, CallRow, Child, DefinitionRows,
         DoorbellFn, Filter, FoundRow, Identity, Messages, Operated, ReadyMachine, Record, Records,
         Rejected, Reply, Schedules, Sequenced, StoreSettings, WorkRows, WorkerRow, WriteBatch,
+        answers,
     },
     inbox::{message::Received, protocol::Schedule},
     lock::lock,
@@ -127,118 +128,54 @@ impl Backend for Memory {
         self.answer(|data| data.rows(&ids))
     }
 
-    fn select(&self, filter: Filter) -> Reply<Vec<(u64, FoundRow)>> {
-        self.answer(|data| data.select(&filter))
-    }
-
-    fn sessions(
-        &self,
-        after: Option<SessionCursor>,
-        limit: usize,
-    ) -> Reply<Vec<(u64, SessionLine)>> {
-        self.answer(|data| data.sessions(after, limit))
-    }
-
-    fn history(&self, id: Id, from: u64, limit: usize) -> Reply<Result<Vec<Line>, Broken>> {
-        self.answer(|data| Ok(data.history(id, from, limit)))
-    }
-
-    fn moves_before(&self, id: Id, number: u64) -> Reply<u64> {
-        self.answer(|data| data.moves_before(id, number))
-    }
-
     fn transitions(&self, of: Selected) -> Reply<Transitions> {
         self.answer(|data| data.transitions(&of, &self.key))
     }
 
-    fn entries(&self, after: u64, limit: usize) -> Reply<Vec<Sequenced>> {
-        self.answer(|data| data.entries(after, limit))
-    }
-
-    fn attempts(&self, which: Attempts) -> Reply<Vec<Result<KeyAttempt, Broken>>> {
-        self.answer(|data| data.attempts(&which).into_iter().map(Ok).collect())
-    }
-
-    fn ready(
-        &self,
-        kinds: Vec<String>,
-        limit: usize,
-        now: Millis,
-        _: Vec<String>,
-    ) -> Reply<Vec<ReadyMachine>> {
+    answers! { answer:
+        fn select(filter: Filter) -> Vec<(u64, FoundRow)> = |data| data.select(&filter);
+        fn sessions(after: Option<SessionCursor>, limit: usize) -> Vec<(u64, SessionLine)> =
+            |data| data.sessions(after, limit);
+        fn history(id: Id, from: u64, limit: usize) -> Result<Vec<Line>, Broken> =
+            |data| Ok(data.history(id, from, limit));
+        fn moves_before(id: Id, number: u64) -> u64 = |data| data.moves_before(id, number);
+        fn entries(after: u64, limit: usize) -> Vec<Sequenced> = |data| data.entries(after, limit);
+        fn attempts(which: Attempts) -> Vec<Result<KeyAttempt, Broken>> =
+            |data| data.attempts(&which).into_iter().map(Ok).collect();
         // No worker of this store is in a process that could end before the store.
-        self.answer(|data| data.ready(&kinds, limit, now))
-    }
-
-    fn driven(&self) -> Reply<Vec<String>> {
-        self.answer(|data| data.works.driven.clone())
-    }
-
-    fn workers(&self) -> Reply<Vec<WorkerRow>> {
-        self.answer(|data| data.crew.values().cloned().collect())
-    }
-
-    fn lease_holders(&self) -> Reply<Vec<String>> {
-        self.answer(|data| data.lease_holders())
-    }
-
-    fn task(&self, id: Id) -> Reply<WorkRows> {
-        self.answer(|data| data.task(id))
-    }
-
-    fn messages(&self, which: Messages) -> Reply<Vec<Result<Received, Broken>>> {
-        self.answer(|data| data.received(&which).into_iter().map(Ok).collect())
-    }
-
-    fn schedules(&self, which: Schedules) -> Reply<Vec<(Id, Schedule)>> {
-        self.answer(|data| data.schedules(which))
-    }
-
-    fn children(&self, parent: Id) -> Reply<Vec<Result<Child, Broken>>> {
-        self.answer(|data| data.children(parent).into_iter().map(Ok).collect())
-    }
-
-    fn calls(&self, parent: Id, since: u64) -> Reply<Vec<Result<CallRow, Broken>>> {
-        self.answer(|data| data.calls(parent, since).into_iter().map(Ok).collect())
-    }
-
-    fn call_lines(&self, entries: Vec<(Id, u64)>) -> Reply<Vec<Result<CallLine, Broken>>> {
-        self.answer(move |data| data.call_lines(&entries).into_iter().map(Ok).collect())
-    }
-
-    fn same_call(&self, parent: Id, key: String) -> Reply<Vec<Result<CallRow, Broken>>> {
-        self.answer(|data| data.same_call(parent, &key).into_iter().map(Ok).collect())
-    }
-
-    fn parent(&self, child: Id) -> Reply<Result<Option<Id>, Broken>> {
-        self.answer(|data| Ok(data.parent(child)))
-    }
-
-    fn records(&self, which: Records) -> Reply<Vec<Result<Record, Broken>>> {
-        self.answer(|data| data.records(&which).into_iter().map(Ok).collect())
-    }
-
-    fn newest_definition(&self) -> Reply<u64> {
-        self.answer(|data| data.definitions.len() as u64)
-    }
-
-    fn definitions(&self) -> Reply<DefinitionRows> {
-        self.answer(|data| DefinitionRows { intact: data.definitions.clone(), broken: Vec::new() })
-    }
-
-    fn links(&self, after: u64, limit: usize) -> Reply<Vec<Link>> {
-        self.answer(|data| data.links(after, limit))
-    }
-
-    fn operations(&self, before: Option<u64>, limit: usize) -> Reply<Vec<Operated>> {
-        self.answer(|data| {
+        fn ready(
+            kinds: Vec<String>,
+            limit: usize,
+            now: Millis,
+            _ended: Vec<String>
+        ) -> Vec<ReadyMachine> = |data| data.ready(&kinds, limit, now);
+        fn driven() -> Vec<String> = |data| data.works.driven.clone();
+        fn workers() -> Vec<WorkerRow> = |data| data.crew.values().cloned().collect();
+        fn lease_holders() -> Vec<String> = |data| data.lease_holders();
+        fn task(id: Id) -> WorkRows = |data| data.task(id);
+        fn messages(which: Messages) -> Vec<Result<Received, Broken>> =
+            |data| data.received(&which).into_iter().map(Ok).collect();
+        fn schedules(which: Schedules) -> Vec<(Id, Schedule)> = |data| data.schedules(which);
+        fn children(parent: Id) -> Vec<Result<Child, Broken>> =
+            |data| data.children(parent).into_iter().map(Ok).collect();
+        fn calls(parent: Id, since: u64) -> Vec<Result<CallRow, Broken>> =
+            |data| data.calls(parent, since).into_iter().map(Ok).collect();
+        fn call_lines(entries: Vec<(Id, u64)>) -> Vec<Result<CallLine, Broken>> =
+            |data| data.call_lines(&entries).into_iter().map(Ok).collect();
+        fn same_call(parent: Id, key: String) -> Vec<Result<CallRow, Broken>> =
+            |data| data.same_call(parent, &key).into_iter().map(Ok).collect();
+        fn parent(child: Id) -> Result<Option<Id>, Broken> = |data| Ok(data.parent(child));
+        fn records(which: Records) -> Vec<Result<Record, Broken>> =
+            |data| data.records(&which).into_iter().map(Ok).collect();
+        fn newest_definition() -> u64 = |data| data.definitions.len() as u64;
+        fn definitions() -> DefinitionRows =
+            |data| DefinitionRows { intact: data.definitions.clone(), broken: Vec::new() };
+        fn links(after: u64, limit: usize) -> Vec<Link> = |data| data.links(after, limit);
+        fn operations(before: Option<u64>, limit: usize) -> Vec<Operated> = |data| {
             let found = data.operations(before, limit).into_iter();
             found.map(|(number, operation)| (number, Ok(operation))).collect()
-        })
-    }
-
-    fn newest(&self) -> Reply<u64> {
-        self.answer(|data| data.newest())
+        };
+        fn newest() -> u64 = |data| data.newest();
     }
 
     fn on_commit(&self, doorbell: DoorbellFn) {

@@ -14,7 +14,7 @@ use super::{
     call, call_line, child, crew, definitions, journal,
     observed::Stamp,
     operations, pinned, prune,
-    readers::{Readers, Source},
+    readers::{ReadConnection, Readers, Source},
     ready, records, row, schema, select, sessions,
     watch::Watch,
     writing::Writing,
@@ -28,7 +28,7 @@ use crate::{
             AppliedBatch, Attempts, Backend, Broken, CallLine, CallRow, Child, DefinitionRows,
             DoorbellFn, Filter, FoundRow, Identity, Messages, Operated, PinnedLog, ReadyMachine,
             Record, Records, Rejected, Reply, Schedules, Sequenced, WorkRows, WorkerRow,
-            WriteBatch,
+            WriteBatch, answers,
         },
         error::{OpenError, Unavailable},
         inbox::{message::Received, protocol::Schedule},
@@ -69,6 +69,14 @@ impl Sqlite {
         let writing = writer.map(|writer| Writing::start(&source, writer, &readers, &watch));
         let writing = writing.transpose().inspect_err(|_| readers.close())?;
         Ok(Self { source, readers, blocking: Blocking::default(), watch, writing })
+    }
+
+    /// Runs a query on one of the reading threads.
+    fn read<T: Send + 'static>(
+        &self,
+        query: impl FnMut(&mut ReadConnection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Reply<T> {
+        self.readers.read(query)
     }
 
     /// The file, without symbolic links.
@@ -116,135 +124,68 @@ impl Backend for Sqlite {
         }
     }
 
-    fn rows(&self, ids: Vec<Id>) -> Reply<Vec<FoundRow>> {
-        self.readers.read(move |reader| row::of(&reader.connection, &mut reader.names, &ids))
-    }
-
-    fn select(&self, filter: Filter) -> Reply<Vec<(u64, FoundRow)>> {
-        self.readers.read(move |reader| select::select(reader, &filter))
-    }
-
-    fn sessions(
-        &self,
-        after: Option<SessionCursor>,
-        limit: usize,
-    ) -> Reply<Vec<(u64, SessionLine)>> {
-        self.readers.read(move |reader| sessions::sessions(&reader.connection, after, limit))
-    }
-
-    fn history(&self, id: Id, from: u64, limit: usize) -> Reply<Result<Vec<Line>, Broken>> {
-        self.readers.read(move |reader| journal::history(reader, id, from, limit))
-    }
-
-    fn moves_before(&self, id: Id, number: u64) -> Reply<u64> {
-        self.readers.read(move |reader| journal::moves_before(&reader.connection, id, number))
-    }
-
-    fn transitions(&self, of: Selected) -> Reply<Transitions> {
-        self.readers.read(move |reader| journal::transitions(reader, &of))
-    }
-
-    fn entries(&self, after: u64, limit: usize) -> Reply<Vec<Sequenced>> {
-        self.readers.read(move |reader| journal::entries(reader, after, limit))
-    }
-
-    fn attempts(&self, which: Attempts) -> Reply<Vec<Result<KeyAttempt, Broken>>> {
-        self.readers.read(move |reader| {
+    answers! { read:
+        fn rows(ids: Vec<Id>) -> Vec<FoundRow> =
+            move |reader| row::of(&reader.connection, &mut reader.names, &ids);
+        fn select(filter: Filter) -> Vec<(u64, FoundRow)> =
+            move |reader| select::select(reader, &filter);
+        fn sessions(after: Option<SessionCursor>, limit: usize) -> Vec<(u64, SessionLine)> =
+            move |reader| sessions::sessions(&reader.connection, after, limit);
+        fn history(id: Id, from: u64, limit: usize) -> Result<Vec<Line>, Broken> =
+            move |reader| journal::history(reader, id, from, limit);
+        fn moves_before(id: Id, number: u64) -> u64 =
+            move |reader| journal::moves_before(&reader.connection, id, number);
+        fn transitions(of: Selected) -> Transitions =
+            move |reader| journal::transitions(reader, &of);
+        fn entries(after: u64, limit: usize) -> Vec<Sequenced> =
+            move |reader| journal::entries(reader, after, limit);
+        fn attempts(which: Attempts) -> Vec<Result<KeyAttempt, Broken>> = move |reader| {
             let found = attempts::read(reader.keyed(), &which)?;
             Ok(found.into_iter().map(|found| found.map(|stored| stored.attempt)).collect())
-        })
-    }
-
-    fn ready(
-        &self,
-        kinds: Vec<String>,
-        limit: usize,
-        now: Millis,
-        ended: Vec<String>,
-    ) -> Reply<Vec<ReadyMachine>> {
-        self.readers
-            .read(move |reader| ready::ready(&reader.connection, &kinds, limit, now, &ended))
-    }
-
-    fn driven(&self) -> Reply<Vec<String>> {
-        self.readers.read(|reader| crew::driven(&reader.connection))
-    }
-
-    fn workers(&self) -> Reply<Vec<WorkerRow>> {
-        self.readers.read(|reader| crew::workers(&reader.connection))
-    }
-
-    fn lease_holders(&self) -> Reply<Vec<String>> {
-        self.readers.read(|reader| ready::lease_holders(&reader.connection))
-    }
-
-    fn task(&self, id: Id) -> Reply<WorkRows> {
-        self.readers.read(move |reader| ready::task(reader, id))
-    }
-
-    fn messages(&self, which: Messages) -> Reply<Vec<Result<Received, Broken>>> {
-        self.readers.read(move |reader| ready::messages(reader.keyed(), &which))
-    }
-
-    fn schedules(&self, which: Schedules) -> Reply<Vec<(Id, Schedule)>> {
-        self.readers.read(move |reader| ready::schedules(&reader.connection, which))
-    }
-
-    fn children(&self, parent: Id) -> Reply<Vec<Result<Child, Broken>>> {
-        self.readers.read(move |reader| child::children(reader.keyed(), parent))
-    }
-
-    fn calls(&self, parent: Id, since: u64) -> Reply<Vec<Result<CallRow, Broken>>> {
-        self.readers.read(move |reader| {
+        };
+        fn ready(
+            kinds: Vec<String>,
+            limit: usize,
+            now: Millis,
+            ended: Vec<String>
+        ) -> Vec<ReadyMachine> =
+            move |reader| ready::ready(&reader.connection, &kinds, limit, now, &ended);
+        fn driven() -> Vec<String> = |reader| crew::driven(&reader.connection);
+        fn workers() -> Vec<WorkerRow> = |reader| crew::workers(&reader.connection);
+        fn lease_holders() -> Vec<String> = |reader| ready::lease_holders(&reader.connection);
+        fn task(id: Id) -> WorkRows = move |reader| ready::task(reader, id);
+        fn messages(which: Messages) -> Vec<Result<Received, Broken>> =
+            move |reader| ready::messages(reader.keyed(), &which);
+        fn schedules(which: Schedules) -> Vec<(Id, Schedule)> =
+            move |reader| ready::schedules(&reader.connection, which);
+        fn children(parent: Id) -> Vec<Result<Child, Broken>> =
+            move |reader| child::children(reader.keyed(), parent);
+        fn calls(parent: Id, since: u64) -> Vec<Result<CallRow, Broken>> = move |reader| {
             call::select(reader.keyed(), call::OF_ENTRY, parent, &journal::bounded(since))
-        })
-    }
-
-    fn call_lines(&self, entries: Vec<(Id, u64)>) -> Reply<Vec<Result<CallLine, Broken>>> {
-        self.readers.read(move |reader| call_line::of(reader.keyed(), &entries))
-    }
-
-    fn same_call(&self, parent: Id, key: String) -> Reply<Vec<Result<CallRow, Broken>>> {
-        self.readers.read(move |reader| call::select(reader.keyed(), call::OF_KEY, parent, &key))
-    }
-
-    fn parent(&self, child: Id) -> Reply<Result<Option<Id>, Broken>> {
-        self.readers.read(move |reader| {
+        };
+        fn call_lines(entries: Vec<(Id, u64)>) -> Vec<Result<CallLine, Broken>> =
+            move |reader| call_line::of(reader.keyed(), &entries);
+        fn same_call(parent: Id, key: String) -> Vec<Result<CallRow, Broken>> =
+            move |reader| call::select(reader.keyed(), call::OF_KEY, parent, &key);
+        fn parent(child: Id) -> Result<Option<Id>, Broken> = move |reader| {
             let found = child::find(reader.keyed(), child)?;
             Ok(found.map(|found| found.map(|kinship| kinship.parent)))
-        })
-    }
-
-    fn records(&self, which: Records) -> Reply<Vec<Result<Record, Broken>>> {
-        self.readers.read(move |reader| records::read(reader.keyed(), &which))
-    }
-
-    fn newest_definition(&self) -> Reply<u64> {
-        self.readers.read(|reader| definitions::newest(&reader.connection))
-    }
-
-    fn definitions(&self) -> Reply<DefinitionRows> {
-        self.readers.read(|reader| definitions::read(&reader.connection, &reader.key))
-    }
-
-    fn schema(&self) -> Reply<Vec<String>> {
-        self.readers.read(|reader| {
+        };
+        fn records(which: Records) -> Vec<Result<Record, Broken>> =
+            move |reader| records::read(reader.keyed(), &which);
+        fn newest_definition() -> u64 = |reader| definitions::newest(&reader.connection);
+        fn definitions() -> DefinitionRows =
+            |reader| definitions::read(&reader.connection, &reader.key);
+        fn schema() -> Vec<String> = |reader| {
             let mut defects = schema::compare(&reader.connection)?;
             defects.extend(schema::damage(&reader.connection)?);
             Ok(defects)
-        })
-    }
-
-    fn links(&self, after: u64, limit: usize) -> Reply<Vec<Link>> {
-        self.readers.read(move |reader| prune::links(reader, after, limit))
-    }
-
-    fn operations(&self, before: Option<u64>, limit: usize) -> Reply<Vec<Operated>> {
-        self.readers.read(move |reader| operations::operations(reader.keyed(), before, limit))
-    }
-
-    fn newest(&self) -> Reply<u64> {
-        self.readers.read(|reader| journal::newest(&reader.connection))
+        };
+        fn links(after: u64, limit: usize) -> Vec<Link> =
+            move |reader| prune::links(reader, after, limit);
+        fn operations(before: Option<u64>, limit: usize) -> Vec<Operated> =
+            move |reader| operations::operations(reader.keyed(), before, limit);
+        fn newest() -> u64 = |reader| journal::newest(&reader.connection);
     }
 
     fn on_commit(&self, doorbell: DoorbellFn) {
