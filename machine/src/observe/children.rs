@@ -94,10 +94,6 @@ impl Observer {
             let Overview { label, summary, .. } = one;
             Ok(OpenChild { label, summary, gate, question, missing, next })
         };
-        match opened.await {
-            Ok(open) => Ok(Some(open)),
-            Err(LoadError::Unavailable(error)) => Err(error.into()),
-            Err(_) => Ok(None),
-        }
+        Ok(LoadError::readable(opened.await)?)
     }
 }

@@ -39,7 +39,7 @@ impl Observer {
         self.executions_in_doubt(&mut found, &query).await?;
         let failing = self.store.failing().await?;
         let (aside, failing) = failing.into_iter().partition(|failing| failing.set_aside);
-        self.set_aside(&mut found, &query, aside).await?;
+        self.in_trouble(ConcernReason::SetAside, &mut found, &query, aside).await?;
         self.of_crew(&mut found).await?;
         self.not_moving(ConcernReason::NoWorker, &mut found, &query).await?;
         self.not_moving(ConcernReason::Stuck, &mut found, &query).await?;
@@ -48,7 +48,7 @@ impl Observer {
             found.add(Concern::unreadable(id, &error));
         }
         self.overdue(&mut found, &query).await?;
-        self.failing(&mut found, &query, failing).await?;
+        self.in_trouble(ConcernReason::Failing, &mut found, &query, failing).await?;
         self.not_moving(ConcernReason::ManyMessages, &mut found, &query).await?;
         self.waiting(&mut found, &query).await?;
         found.concerns.sort_by_key(|concern| (concern.reason, concern.since, concern.id));

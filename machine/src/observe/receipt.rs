@@ -3,7 +3,7 @@
 use super::Observer;
 use crate::{
     contract::Contract,
-    store::{LoadError, Unavailable},
+    store::{LoadError, Unavailable, read::observe::Observed},
 };
 
 impl Observer {
@@ -15,12 +15,9 @@ impl Observer {
         contract: &Contract,
     ) -> Result<Option<String>, Unavailable> {
         let Some(origin) = contract.invoked() else { return Ok(None) };
-        let definition = match self.store.observed_one(origin.id).await {
-            Ok(parent) => parent.definition,
-            Err(LoadError::Unavailable(error)) => return Err(error),
-            // It was pruned, or cannot be read; the receipt is kept all the same.
-            Err(_) => return Ok(None),
-        };
+        let parent = LoadError::readable(self.store.observed_one(origin.id).await)?;
+        // If it was pruned, or cannot be read, the receipt is kept all the same.
+        let Some(Observed { definition, .. }) = parent else { return Ok(None) };
         let mut invocations = definition.states.iter().filter_map(|it| it.invocation.as_ref());
         let invocation = invocations.find(|it| it.name == *origin.invocation && !it.set);
         let edge = invocation

@@ -17,7 +17,7 @@ use crate::{
     line::OneLine,
     process::Process,
     store::{
-        Failing, LoadError, Query,
+        Failing, LoadError, Query, SetAside,
         backend::Schedules,
         inbox::{
             crew::{LiveWorker, RefusedWorker},
@@ -28,14 +28,17 @@ use crate::{
 };
 
 impl Observer {
-    /// Machines and messages that are not retried until a person requeues them.
-    pub(super) async fn set_aside<A: Audience>(
+    /// Machines whose last attempt failed; those that are set aside with the messages that are: they
+    /// are not retried until a person requeues them.
+    pub(super) async fn in_trouble<A: Audience>(
         &self,
+        reason: ConcernReason,
         found: &mut ConcernList<A>,
         query: &Query,
         machines: Vec<Failing>,
     ) -> Result<(), LoadError> {
-        let set_aside = self.store.set_aside().await?;
+        let is_aside = reason == ConcernReason::SetAside;
+        let set_aside = if is_aside { self.store.set_aside().await? } else { SetAside::default() };
         let machines = machines.into_iter();
         let mut errors: BTreeMap<Id, (Trouble, Option<String>)> =
             machines.map(|it| (it.id, (Trouble::of(&it), Some(it.error)))).collect();
@@ -55,12 +58,13 @@ impl Observer {
         }
         for id in self.store.selected(query, errors.keys().copied().collect()).await? {
             let Some((trouble, error)) = errors.remove(&id) else { continue };
-            if let Some(mut concern) = self.concern::<A>(ConcernReason::SetAside, id, found).await?
-            {
+            if let Some(mut concern) = self.concern::<A>(reason, id, found).await? {
                 concern.trouble = Some(trouble);
                 concern.error = A::__internal(|| error);
-                let messages = messages.remove(&id).unwrap_or_default();
-                concern.next.insert(0, NextStep::Requeue { id, messages });
+                if is_aside {
+                    let messages = messages.remove(&id).unwrap_or_default();
+                    concern.next.insert(0, NextStep::Requeue { id, messages });
+                }
                 found.add(concern);
             }
         }
@@ -150,26 +154,6 @@ impl Observer {
                 if reason == ConcernReason::Stuck {
                     concern.next.insert(0, NextStep::Requeue { id, messages: Vec::new() });
                 }
-                found.add(concern);
-            }
-        }
-        Ok(())
-    }
-
-    /// Machines that are retried automatically.
-    pub(super) async fn failing<A: Audience>(
-        &self,
-        found: &mut ConcernList<A>,
-        query: &Query,
-        machines: Vec<Failing>,
-    ) -> Result<(), LoadError> {
-        let mut machines: BTreeMap<Id, Failing> =
-            machines.into_iter().map(|failing| (failing.id, failing)).collect();
-        for id in self.store.selected(query, machines.keys().copied().collect()).await? {
-            let Some(failing) = machines.remove(&id) else { continue };
-            if let Some(mut concern) = self.concern::<A>(ConcernReason::Failing, id, found).await? {
-                concern.trouble = Some(Trouble::of(&failing));
-                concern.error = A::__internal(|| Some(failing.error));
                 found.add(concern);
             }
         }
