@@ -3,7 +3,6 @@
 mod attempts;
 mod chain;
 pub(crate) mod check;
-mod check_any;
 pub(crate) mod declared;
 mod operations;
 mod outcomes;
