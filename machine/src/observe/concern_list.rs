@@ -1,7 +1,10 @@
 use std::collections::BTreeSet;
 
 use super::{Concern, ConcernReason, NextStep};
-use crate::{id::Id, store::LoadError};
+use crate::{
+    id::Id,
+    store::{LoadError, Unavailable},
+};
 use crate::{line::OneLine, view::Audience};
 
 /// The concerns so far; each machine once, for its most urgent reason.
@@ -18,8 +21,19 @@ impl<A: Audience> ConcernList<A> {
         }
     }
 
-    pub(super) fn unreadable(&mut self, id: Option<Id>, error: &LoadError) {
-        self.add(Concern::unreadable(id, &error.to_string()));
+    /// What was read; `None` if it was pruned, or cannot be read, which is a concern.
+    pub(super) fn readable<T>(
+        &mut self,
+        id: Option<Id>,
+        read: Result<T, LoadError>,
+    ) -> Result<Option<T>, Unavailable> {
+        match read {
+            Ok(read) => return Ok(Some(read)),
+            Err(LoadError::Unavailable(error)) => return Err(error),
+            Err(LoadError::NotFound { .. }) => {}
+            Err(error) => self.add(Concern::unreadable(id, &error.to_string())),
+        }
+        Ok(None)
     }
 }
 

@@ -69,15 +69,7 @@ impl Observer {
         for ids in ids.chunks(PAGE) {
             let executions = self.store.executions(ids.to_vec()).await?;
             for (id, execution) in ids.iter().zip(executions) {
-                let execution = match execution {
-                    Ok(execution) => execution,
-                    // Pruned, or of another kind.
-                    Err(LoadError::NotFound { .. }) => continue,
-                    Err(error) => {
-                        found.unreadable(Some(*id), &error);
-                        continue;
-                    }
-                };
+                let Some(execution) = found.readable(Some(*id), execution)? else { continue };
                 let is_seen = || Progress::of(&execution).acknowledged_by.is_some();
                 let (reason, ends_at) = match (Label::of(&execution), suspects[id]) {
                     (Label::Contradicted, _) if !is_seen() => (ConcernReason::Contradicted, None),
@@ -110,24 +102,17 @@ impl Observer {
         let page = self.store.list(&query.clone().due()).await?;
         found.truncated |= page.next.is_some();
         for line in page.items {
-            match line {
-                Ok(line) => {
-                    let concern = self.concern(ConcernReason::Overdue, line.id, found).await?;
-                    if let Some(mut concern) = concern {
-                        let entered_at = concern.since;
-                        concern.since =
-                            line.due_at.map(|at| due::<A>(at, entered_at.unwrap_or(at)));
-                        // That of a gate is its standing; of an own machine, what its deadline
-                        // waits for.
-                        let is_own =
-                            concern.machine.as_deref() != Some(&*execution::DEFINITION.name);
-                        let late = concern.cause.filter(|_| is_own);
-                        let passed = || "a deadline has passed".to_owned();
-                        concern.cause = Some(late.unwrap_or_else(passed));
-                        found.add(concern);
-                    }
-                }
-                Err(error) => found.unreadable(None, &error),
+            let Some(line) = found.readable(None, line)? else { continue };
+            let concern = self.concern(ConcernReason::Overdue, line.id, found).await?;
+            if let Some(mut concern) = concern {
+                let entered_at = concern.since;
+                concern.since = line.due_at.map(|at| due::<A>(at, entered_at.unwrap_or(at)));
+                // That of a gate is its standing; of an own machine, what its deadline waits for.
+                let is_own = concern.machine.as_deref() != Some(&*execution::DEFINITION.name);
+                let late = concern.cause.filter(|_| is_own);
+                let passed = || "a deadline has passed".to_owned();
+                concern.cause = Some(late.unwrap_or_else(passed));
+                found.add(concern);
             }
         }
         Ok(())
@@ -158,13 +143,7 @@ impl Observer {
             while let Some(query) = next {
                 let page = self.store.list(&query).await?;
                 for line in page.items {
-                    let line = match line {
-                        Ok(line) => line,
-                        Err(error) => {
-                            found.unreadable(None, &error);
-                            continue;
-                        }
-                    };
+                    let Some(line) = found.readable(None, line)? else { continue };
                     if found.seen.contains(&line.id) {
                         continue;
                     }
@@ -193,15 +172,8 @@ impl Observer {
         id: Id,
         found: &mut ConcernList<A>,
     ) -> Result<Option<Concern<A>>, LoadError> {
-        let observed = match self.store.observed_one(id).await {
-            Ok(observed) => observed,
-            Err(LoadError::Unavailable(error)) => return Err(error.into()),
-            Err(LoadError::NotFound { .. }) => return Ok(None),
-            Err(error) => {
-                found.unreadable(Some(id), &error);
-                return Ok(None);
-            }
-        };
+        let observed = self.store.observed_one(id).await;
+        let Some(observed) = found.readable(Some(id), observed)? else { return Ok(None) };
         let is_gone = match reason {
             ConcernReason::WaitsForPerson => {
                 !waits_for_person(&observed.definition, observed.state)
@@ -216,20 +188,12 @@ impl Observer {
         }
         if observed.definition.name == execution::DEFINITION.name {
             // Reuses the row that was read.
-            return match self.store.execution_of(observed).await {
-                Ok(execution)
-                    if reason == ConcernReason::WaitsForPerson
-                        && Progress::of(&execution).awaits_report() =>
-                {
-                    Ok(None)
-                }
-                Ok(execution) => self.concern_of_execution(reason, &execution).await.map(Some),
-                Err(LoadError::Unavailable(error)) => Err(error.into()),
-                Err(error) => {
-                    found.unreadable(Some(id), &error);
-                    Ok(None)
-                }
-            };
+            let execution = self.store.execution_of(observed).await;
+            let Some(execution) = found.readable(Some(id), execution)? else { return Ok(None) };
+            if reason == ConcernReason::WaitsForPerson && Progress::of(&execution).awaits_report() {
+                return Ok(None);
+            }
+            return self.concern_of_execution(reason, &execution).await.map(Some);
         }
         let (calls, cause) = match reason {
             ConcernReason::Overdue => {

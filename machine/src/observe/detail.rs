@@ -5,7 +5,7 @@ use super::{
     ChildView, NextStep, Observer, OpenCall, Trouble, Waiting, aside, calls::MachineCalls,
 };
 use crate::view::{
-    Audience, CallView, ExecutionSnapshot, Human, Label, Snapshot, StateCalls, View,
+    Audience, CallView, ExecutionSnapshot, Human, Snapshot, StateCalls, View,
     audience::{due, is_hidden},
 };
 use crate::{
@@ -144,15 +144,17 @@ impl Observer {
     pub async fn detail<A: Audience>(&self, id: Id) -> Result<View<Detail<A>>, LoadError> {
         let observed = self.observed_or_pruned(id).await?;
         let definition = observed.definition.fingerprint.to_string();
-        let is_execution = observed.definition.name == execution::DEFINITION.name;
         let machine = self.snapshot::<A>(id).await?;
-        let execution = if is_execution { Some(self.execution::<A>(id).await?) } else { None };
-        let (gate, standing) = if is_execution {
-            self.gate_before::<A>(id).await?
+        let (mut execution, mut open_call, mut answered_with) = (None, None, None);
+        let (mut gate, mut standing) = (None, Standing::default());
+        if observed.definition.name == execution::DEFINITION.name {
+            let loaded: AnyExecution = self.store.load(id).await?;
+            (gate, standing) = self.gate_before::<A>(&loaded).await?;
+            open_call = self.open_call(&loaded).await;
+            execution = Some(ExecutionSnapshot::project(&loaded, self.store.now(), self.language));
         } else {
-            (None, Standing::default())
-        };
-        let answered_with = if is_execution { None } else { self.answered_with(&observed).await? };
+            answered_with = self.answered_with(&observed).await?;
+        }
         let inbox = self.store.inbox(id).await?;
         let children = self.store.children(id).await?;
         // A worker would wait for an open child, too, unless there is something else to do.
@@ -170,16 +172,10 @@ impl Observer {
         let messages = inbox.map(|message| MessageView::of(message, &observed, &calls)).collect();
         let late = calls.late_deadline(&observed, self.store.now());
         let next = self.next(id).await?;
-        let open_call = match &execution {
-            Some(execution) if execution.label == Label::InDoubt => {
-                self.open_call(&self.store.load::<AnyExecution>(id).await?).await
-            }
-            _ => None,
-        };
         let missing = need.as_ref().and_then(|need| need.unmet.as_ref());
         let mut detail: Detail<A> = Detail {
             machine: machine.into_inner(),
-            execution: execution.map(View::into_inner),
+            execution,
             waits_for: None,
             gate,
             stale: standing.stale,
@@ -222,11 +218,11 @@ impl Observer {
     /// a gate that waits, its own.
     async fn gate_before<A: Audience>(
         &self,
-        id: Id,
+        execution: &AnyExecution,
     ) -> Result<(Option<WaitsBehind>, Standing), LoadError> {
-        let gate = match self.store.load::<AnyExecution>(id).await? {
+        let gate = match execution {
             AnyExecution::Pending(pending) => pending.context().behind(),
-            AnyExecution::Waiting(gate) if gate.context().approves().is_some() => Some(id),
+            AnyExecution::Waiting(gate) if gate.context().approves().is_some() => Some(gate.id()),
             _ => None,
         };
         let gate = match gate {
@@ -235,7 +231,7 @@ impl Observer {
         };
         let Some(gate) = gate else { return Ok((None, Standing::default())) };
         let standing = self.standing(&gate).await?;
-        let is_before = gate.id() != id && standing.stale.is_none();
+        let is_before = gate.id() != execution.id() && standing.stale.is_none();
         let before = is_before.then(|| WaitsBehind {
             id: gate.id(),
             question: gate.question_in(self.language).into_owned(),
