@@ -1,4 +1,4 @@
-use std::{fs::Metadata, path::Path};
+use std::path::Path;
 
 use rusqlite::Connection;
 
@@ -11,19 +11,12 @@ use crate::store::{
     process::host,
 };
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Inode((u64, u64));
+/// The device and the number of a file.
+pub(super) type Inode = (u64, u64);
 
-impl Inode {
-    /// `None` if it does not exist, or where the system has no inodes.
-    pub(super) fn of(path: &Path) -> Option<Self> {
-        Self::of_file(&std::fs::metadata(path).ok()?)
-    }
-
-    /// `None` where the system has no inodes.
-    pub(super) fn of_file(file: &Metadata) -> Option<Self> {
-        host::place(file).map(Self)
-    }
+/// Which file a path leads to. `None` if it does not exist, or where the system has no inodes.
+pub(super) fn inode(path: &Path) -> Option<Inode> {
+    host::place(&std::fs::metadata(path).ok()?)
 }
 
 /// The file and the log that a store has opened; no log if it only reads. While it has a
@@ -38,18 +31,18 @@ impl Files {
     /// The files that a path leads to. A connection must have read the file, so that there is a
     /// log.
     pub(super) fn at(path: &Path) -> Self {
-        Self { file: Inode::of(path), log: Inode::of(&wal(path)) }
+        Self { file: inode(path), log: inode(&wal(path)) }
     }
 
     /// The file that a path leads to, whatever its log is.
     pub(super) fn without_log(path: &Path) -> Self {
-        Self { file: Inode::of(path), log: None }
+        Self { file: inode(path), log: None }
     }
 
     /// Checks whether the path still leads to them. Where the system does not tell, it is assumed
     /// to.
     pub(super) fn is_in_place(self, path: &Path) -> bool {
-        let is_same = |one: Option<Inode>, path: &Path| one.is_none() || one == Inode::of(path);
+        let is_same = |one: Option<Inode>, path: &Path| one.is_none() || one == inode(path);
         is_same(self.file, path) && is_same(self.log, &wal(path))
     }
 

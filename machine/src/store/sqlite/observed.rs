@@ -16,7 +16,7 @@ use super::{
     inode::Inode,
     inspect::{self, cannot_open, has_journal, wal},
 };
-use crate::store::error::OpenError;
+use crate::store::{error::OpenError, process::host};
 
 /// The version of a file that no process has open for writing. A different stamp means different
 /// content.
@@ -40,7 +40,7 @@ impl Stamp {
         if cfg!(windows) || wal(path).exists() {
             return Ok(None);
         }
-        Ok(Some(Self { modified: file.modified()?, len: file.len(), inode: Inode::of_file(&file) }))
+        Ok(Some(Self { modified: file.modified()?, len: file.len(), inode: host::place(&file) }))
     }
 
     /// The remaining time in which a change could go unnoticed.

@@ -15,7 +15,7 @@ use rusqlite::Connection;
 use super::{
     cached::Cached,
     failure::sqlite_code,
-    inode::{Files, Inode},
+    inode::{Files, inode},
     observed::Stamp,
     readers::Source,
 };
@@ -171,7 +171,7 @@ impl Eye {
         let failed = |status| telemetry::StoragePostponed { operation: "watch", status }.emit();
         let Self { source, connection } = self;
         let file = source.place.file;
-        if file.is_some() && file != Inode::of(&source.path) {
+        if file.is_some() && file != inode(&source.path) {
             // A read-only store may find the same store at this path again.
             if !source.observes {
                 failed(None);
