@@ -1,5 +1,4 @@
-use std::fmt::Write;
-
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Number, Value};
 
 /// JSON text with sorted keys, without whitespace, and with numbers in one form.
@@ -8,104 +7,57 @@ use serde_json::{Map, Number, Value};
 /// enable: with `preserve_order` maps are not sorted, and with `arbitrary_precision` numbers keep
 /// the text that they were read from.
 pub(crate) fn canonical(value: &Value) -> String {
-    text_of(value, plain_number)
+    text_of(&Canonical(value, plain_number))
 }
 
 /// Like [`canonical`], for an object.
 pub(crate) fn canonical_object(map: &Map<String, Value>) -> String {
-    let mut text = String::with_capacity(USUAL);
-    write_object(map, &mut text);
-    text
+    text_of(&CanonicalObject(map, plain_number))
 }
 
 /// Like [`canonical`], with whole numbers written as integers: models write both `1` and `1.0` for
 /// the same value.
 pub(crate) fn canonical_whole(value: &Value) -> String {
-    text_of(value, whole_number)
+    text_of(&Canonical(value, whole_number))
 }
 
 /// Like [`canonical_whole`], for an object.
 pub(crate) fn canonical_whole_object(map: &Map<String, Value>) -> String {
-    let mut text = String::with_capacity(USUAL);
-    object(map, &mut text, whole_number);
-    text
+    text_of(&CanonicalObject(map, whole_number))
 }
 
-pub(super) fn write_object(map: &Map<String, Value>, text: &mut String) {
-    object(map, text, plain_number);
+fn text_of(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("names are texts, and numbers are finite")
 }
-
-/// The usual length of a text, in bytes.
-pub(super) const USUAL: usize = 128;
 
 /// Converts a number to the form in which it is written.
 type Form = fn(&Number) -> Number;
 
-fn text_of(value: &Value, form: Form) -> String {
-    let mut text = String::with_capacity(USUAL);
-    write(value, &mut text, form);
-    text
-}
+struct Canonical<'a>(&'a Value, Form);
 
-fn write(value: &Value, text: &mut String, form: Form) {
-    match value {
-        Value::Object(map) => object(map, text, form),
-        Value::Array(items) => {
-            text.push('[');
-            for (at, value) in items.iter().enumerate() {
-                if at > 0 {
-                    text.push(',');
-                }
-                write(value, text, form);
+impl Serialize for Canonical<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(value, form) = *self;
+        match value {
+            Value::Object(map) => CanonicalObject(map, form).serialize(serializer),
+            Value::Array(items) => {
+                serializer.collect_seq(items.iter().map(|item| Canonical(item, form)))
             }
-            text.push(']');
+            Value::Number(number) => form(number).serialize(serializer),
+            other => other.serialize(serializer),
         }
-        Value::Number(number) => {
-            // Writing to a string cannot fail.
-            let _ = write!(text, "{}", form(number));
-        }
-        Value::String(value) => string(value, text),
-        Value::Bool(value) => text.push_str(if *value { "true" } else { "false" }),
-        Value::Null => text.push_str("null"),
     }
 }
 
-fn object(map: &Map<String, Value>, text: &mut String, form: Form) {
-    text.push('{');
-    if map.keys().is_sorted() {
-        members(map.iter(), text, form);
-    } else {
-        let mut entries: Vec<_> = map.iter().collect();
-        entries.sort_unstable_by_key(|(key, _)| *key);
-        members(entries.into_iter(), text, form);
-    }
-    text.push('}');
-}
+struct CanonicalObject<'a>(&'a Map<String, Value>, Form);
 
-fn members<'a>(
-    entries: impl Iterator<Item = (&'a String, &'a Value)>,
-    text: &mut String,
-    form: Form,
-) {
-    for (at, (key, value)) in entries.enumerate() {
-        if at > 0 {
-            text.push(',');
-        }
-        string(key, text);
-        text.push(':');
-        write(value, text, form);
-    }
-}
-
-fn string(value: &str, text: &mut String) {
-    // Most text needs no escape, so that it can be copied as it is.
-    if value.bytes().all(|byte| byte >= 0x20 && byte != b'"' && byte != b'\\') {
-        text.push('"');
-        text.push_str(value);
-        text.push('"');
-    } else {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{}", Value::from(value));
+impl Serialize for CanonicalObject<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(map, form) = *self;
+        let mut members: Vec<_> = map.iter().collect();
+        members.sort_unstable_by_key(|(name, _)| *name);
+        let members = members.into_iter().map(|(name, value)| (name, Canonical(value, form)));
+        serializer.collect_map(members)
     }
 }
 

@@ -3,7 +3,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::{Digest, DigestKey, Due, EntryKind, Fact, Line, canonical, canonical::write_object};
+use super::{Digest, DigestKey, Due, EntryKind, Fact, Line, canonical, canonical_object};
 use crate::{
     clock::Millis,
     definition::{Definition, Fingerprint},
@@ -38,15 +38,12 @@ pub struct Entry {
 }
 
 /// The part of a line beyond its columns.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 struct LineBody {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     by: Option<Box<str>>,
-    #[serde(default, skip_serializing_if = "Map::is_empty")]
     payload: Map<String, Value>,
-    #[serde(default)]
     stays: bool,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     deadlines: Vec<Due>,
 }
 
@@ -183,7 +180,7 @@ impl Entry {
         }
         if !payload.is_empty() {
             text.push_str(if text.len() > 1 { ",\"payload\":" } else { "\"payload\":" });
-            write_object(payload, &mut text);
+            text.push_str(&canonical_object(payload));
         }
         if stays {
             text.push_str(if text.len() > 1 { ",\"stays\":true" } else { "\"stays\":true" });

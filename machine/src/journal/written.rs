@@ -8,7 +8,7 @@ use serde_json::{
     ser::{CompactFormatter, Formatter, Serializer},
 };
 
-use super::canonical::{DEEPEST, USUAL};
+use super::canonical::DEEPEST;
 
 pub(super) const TOO_DEEP: &str =
     "nested too deeply to be read back; keep its parts in a flat list";
@@ -25,7 +25,7 @@ pub(crate) struct TextError {
 }
 
 pub(crate) fn write_text(value: &impl Serialize) -> Result<String, TextError> {
-    let mut text: Vec<u8> = Vec::with_capacity(USUAL);
+    let mut text: Vec<u8> = Vec::with_capacity(128);
     let mut place = Place::default();
     let written = value.serialize(&mut Serializer::with_formatter(&mut text, &mut place));
     let written = written.and_then(|()| String::from_utf8(text).map_err(Error::custom));
