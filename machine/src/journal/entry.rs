@@ -3,7 +3,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::{Digest, DigestKey, Due, EntryKind, Fact, Line, canonical, canonical_object};
+use super::{Digest, DigestKey, Due, EntryKind, Fact, Line, canonical};
 use crate::{
     clock::Millis,
     definition::{Definition, Fingerprint},
@@ -164,32 +164,22 @@ impl Entry {
         deadlines: &[Due],
         stays: bool,
     ) -> Result<Option<String>, String> {
-        if self.by.is_none() && payload.is_empty() && deadlines.is_empty() && !stays {
-            return Ok(None);
-        }
-        let mut text = String::with_capacity(64);
-        text.push('{');
-        if let Some(by) = &self.by {
-            text.push_str("\"by\":");
-            text.push_str(&canonical(&Value::from(&**by)));
-        }
+        let mut body = Map::new();
         if !deadlines.is_empty() {
             let deadlines = serde_json::to_value(deadlines).map_err(|error| error.to_string())?;
-            text.push_str(if text.len() > 1 { ",\"deadlines\":" } else { "\"deadlines\":" });
-            text.push_str(&canonical(&deadlines));
+            body.insert("deadlines".to_owned(), deadlines);
         }
         if !payload.is_empty() {
-            text.push_str(if text.len() > 1 { ",\"payload\":" } else { "\"payload\":" });
-            text.push_str(&canonical_object(payload));
+            body.insert("payload".to_owned(), payload.clone().into());
         }
         if stays {
-            text.push_str(if text.len() > 1 { ",\"stays\":true" } else { "\"stays\":true" });
+            body.insert("stays".to_owned(), true.into());
         }
-        text.push('}');
-        Ok(Some(text))
+        let is_empty = body.is_empty() && self.by.is_none();
+        Ok((!is_empty).then(|| self.facts(body.into())))
     }
 
-    /// A fact of another kind, with the actor, as canonical text.
+    /// The facts and the actor, as canonical text.
     fn facts(&self, mut facts: Value) -> String {
         if let (Value::Object(map), Some(by)) = (&mut facts, &self.by) {
             map.insert("by".to_owned(), Value::from(&**by));
