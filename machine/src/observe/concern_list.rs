@@ -8,6 +8,7 @@ use crate::{
 use crate::{line::OneLine, view::Audience};
 
 /// The concerns so far; each machine once, for its most urgent reason.
+#[derive(Default)]
 pub(super) struct ConcernList<A: Audience> {
     pub(super) seen: BTreeSet<Id>,
     pub(super) concerns: Vec<Concern<A>>,

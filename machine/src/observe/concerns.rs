@@ -33,8 +33,7 @@ impl Observer {
         &self,
         query: &Query,
     ) -> Result<View<Attention<A>>, LoadError> {
-        let mut found =
-            ConcernList { seen: BTreeSet::new(), concerns: Vec::new(), truncated: false };
+        let mut found = ConcernList::default();
         let query = query.clone().without_place();
         self.executions_in_doubt(&mut found, &query).await?;
         let failing = self.store.failing().await?;

@@ -35,8 +35,6 @@ mod possible;
 mod receipt;
 mod reworded;
 mod session;
-mod subject;
-mod suspects;
 pub(crate) mod undriven;
 mod upkeep;
 mod waiting;

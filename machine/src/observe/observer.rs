@@ -3,13 +3,16 @@ use std::sync::Arc;
 use super::{Consequences, Overview, calls::CallsOf};
 use crate::view::{
     Audience, ConsequenceView, ExecutionSnapshot, Language, Snapshot, Timeline, Topology, View,
-    marks::Marks, prompt::needs_attention, timeline::Part,
+    marks::Marks, prompt::needs_attention, subject::Subject, timeline::Part,
 };
 use crate::{
     contract::{AnyExecution, Progress, execution},
     definition::Definition,
     id::Id,
-    store::{LoadError, Page, Query, Store, read::history::HistoryPart},
+    store::{
+        LoadError, Page, Query, Store,
+        read::{history::HistoryPart, observe::Observed},
+    },
     stored::Restore,
 };
 
@@ -223,5 +226,24 @@ impl Observer {
     async fn newest(&self, machine: &str) -> Result<Option<Arc<Definition>>, LoadError> {
         let definitions = self.store.definitions().await?;
         Ok(definitions.iter().rfind(|known| known.name == machine).cloned())
+    }
+}
+
+impl Observed {
+    /// `own` are definitions of the program, whose marks count, too.
+    pub(crate) fn subject<'a>(&'a self, own: &[&'a Definition]) -> Subject<'a> {
+        let own = own.iter().copied().find(|own| own.name == self.definition.name);
+        Subject {
+            id: self.row.id,
+            definition: &self.definition,
+            marks: Marks::of(&self.newest).and(own),
+            state: self.state,
+            data: self.data.clone(),
+            context: self.context.clone(),
+            summary: self.summary.clone(),
+            session: self.row.session.clone(),
+            epoch: self.row.epoch,
+            version: self.row.version,
+        }
     }
 }

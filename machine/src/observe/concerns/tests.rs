@@ -23,8 +23,7 @@ fn a_machine_that_moved_after_the_query_needs_no_attention() {
     pollster::block_on(async {
         store.create(&mut waiting).await.unwrap();
         store.create(&mut done).await.unwrap();
-        let mut found: ConcernList<Human> =
-            ConcernList { seen: BTreeSet::new(), concerns: Vec::new(), truncated: false };
+        let mut found = ConcernList::<Human>::default();
         let waits = ConcernReason::WaitsForPerson;
         assert!(observer.concern(waits, waiting.id(), &mut found).await.unwrap().is_some());
         for reason in [waits, ConcernReason::Overdue, ConcernReason::SetAside] {

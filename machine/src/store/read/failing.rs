@@ -1,13 +1,15 @@
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use crate::{
     clock::{Millis, earlier},
     id::Id,
     store::{
-        backend::Schedules,
+        backend::{Attempts, FoundRow, Schedules},
         error::{LoadError, Unavailable},
         handle::Store,
         inbox::protocol::{Cause, Schedule},
+        read::query::Query,
+        write::attempt::CONTRACTS,
     },
 };
 
@@ -67,5 +69,25 @@ impl Store {
     pub(crate) async fn schedule(&self, id: Id) -> Result<Option<Schedule>, Unavailable> {
         let (_, work, _) = self.inner.backend.task(id).await?;
         Ok(work)
+    }
+
+    /// The executions that may be in doubt, contradicted or overdue, with the time until which a
+    /// call that is in flight may run.
+    pub(crate) async fn suspects(&self) -> Result<BTreeMap<Id, Option<Millis>>, LoadError> {
+        let unanswered = self.inner.backend.attempts(Attempts::Unanswered).await?;
+        let unanswered = unanswered.into_iter().flatten();
+        let mut suspects: BTreeMap<Id, Option<Millis>> = unanswered
+            .filter(|attempt| attempt.space == CONTRACTS)
+            .map(|attempt| (attempt.by, attempt.expires_at))
+            .collect();
+        let mut next = Some(Query::new().contradicted().limit(1000));
+        while let Some(rows) = self.next_rows(&mut next, false).await? {
+            for (_, found) in rows {
+                if let FoundRow::Row(row, _) = found {
+                    suspects.entry(row.id).or_default();
+                }
+            }
+        }
+        Ok(suspects)
     }
 }

@@ -13,24 +13,16 @@ type Work = Box<dyn FnOnce() + Send>;
 /// A thread for work that may block for long, such as file locks, so that no read waits behind it.
 /// It starts with the first work.
 #[derive(Debug, Default)]
-pub(super) struct Blocking(Mutex<ThreadState>);
-
-#[derive(Debug, Default)]
-enum ThreadState {
-    #[default]
-    Idle,
-    Running(Sender<Work>),
-    Closed,
-}
+pub(super) struct Blocking(Mutex<Option<Sender<Work>>>);
 
 impl Blocking {
-    /// Does the work, or drops it after `close`.
+    /// Does the work. If no thread can be started, it is dropped, and its caller gets an error.
     pub(super) fn run(&self, work: Work) {
-        let mut state = lock(&self.0);
-        if let ThreadState::Idle = &*state {
+        let mut thread = lock(&self.0);
+        if thread.is_none() {
             let (sender, works) = mpsc::channel::<Work>();
-            let thread = std::thread::Builder::new().name("machine-blocking".to_owned());
-            let spawned = thread.spawn(move || {
+            let new = std::thread::Builder::new().name("machine-blocking".to_owned());
+            let spawned = new.spawn(move || {
                 for work in works {
                     if catch_unwind(AssertUnwindSafe(work)).is_err() {
                         telemetry::StorageFailed { operation: "blocking", status: None }.emit();
@@ -38,14 +30,13 @@ impl Blocking {
                 }
             });
             match spawned {
-                Ok(_) => *state = ThreadState::Running(sender),
-                // The work is dropped, and its caller gets an error.
+                Ok(_) => *thread = Some(sender),
                 Err(_) => {
                     telemetry::StorageFailed { operation: "blocking_thread", status: None }.emit();
                 }
             }
         }
-        if let ThreadState::Running(sender) = &*state {
+        if let Some(sender) = &*thread {
             let _ = sender.send(work);
         }
     }
@@ -53,6 +44,6 @@ impl Blocking {
     /// The thread ends after its task. Nothing waits for that, as file locks may
     /// block indefinitely.
     pub(super) fn close(&self) {
-        *lock(&self.0) = ThreadState::Closed;
+        lock(&self.0).take();
     }
 }

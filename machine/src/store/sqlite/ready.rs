@@ -181,16 +181,15 @@ pub(super) fn messages(
         ),
     };
     let sql = format!("{RECEIVED} {which}");
-    db.all(&sql, &parameters[..], |row| Ok(received(Columns(row), db.key)))
+    db.all(&sql, &parameters[..], |row| {
+        let row = Columns(row);
+        let id = row.at(0, "instance").id().ok();
+        Ok(received(row, db.key).map_err(|reason| Broken { id, reason, due_at: None }))
+    })
 }
 
 /// A message, if it is as it was sent.
-fn received(row: Columns<'_, '_>, key: &DigestKey) -> Result<Received, Broken> {
-    let id = row.at(0, "instance").id().ok();
-    read(row, key).map_err(|reason| Broken { id, reason, due_at: None })
-}
-
-fn read(row: Columns<'_, '_>, key: &DigestKey) -> Column<Received> {
+fn received(row: Columns<'_, '_>, key: &DigestKey) -> Column<Received> {
     let sent = Outgoing {
         correlation: row.at(1, "correlation").text()?.to_owned(),
         actor: row.at(2, "actor").text()?.to_owned(),

@@ -206,7 +206,10 @@ impl Backend for Sqlite {
     }
 
     fn run(&self, work: Box<dyn FnOnce() + Send>) {
-        self.blocking.run(work);
+        // After `close` the work is dropped.
+        if !self.readers.is_closed() {
+            self.blocking.run(work);
+        }
     }
 
     fn pinned(&self, now: Millis) -> Option<PinnedLog> {

@@ -101,12 +101,10 @@ impl Verifier<'_> {
         pruned: &mut Pruned,
     ) -> Result<Option<Candidate>, Unavailable> {
         let mut report = VerifyReport::default();
-        let verified = self.row(found.clone(), &mut report).await;
-        if let Err(error) = verified {
-            match error {
-                LoadError::Unavailable(error) => return Err(error),
-                error => report.add(None, error.to_string()),
-            }
+        match self.row(found.clone(), &mut report).await {
+            Ok(_) => {}
+            Err(LoadError::Unavailable(error)) => return Err(error),
+            Err(error) => report.add(None, error.to_string()),
         }
         if !report.is_clean() {
             pruned.problems.append(&mut report.problems);
