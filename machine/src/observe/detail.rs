@@ -197,9 +197,7 @@ impl Observer {
         detail.waits_for = detail.waiting(need.as_ref(), is_stuck);
         Ok(View::new(detail))
     }
-}
 
-impl Observer {
     /// A machine of any kind, with a distinct error for one that was pruned. Only machines that
     /// attempted a keyed action are known after pruning.
     async fn observed_or_pruned(&self, id: Id) -> Result<Observed, LoadError> {

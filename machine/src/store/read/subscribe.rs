@@ -104,9 +104,7 @@ impl Store {
             commits,
         })
     }
-}
 
-impl Store {
     /// Notified after each commit, of any process.
     pub(crate) fn commits(&self) -> Arc<Event> {
         Arc::clone(self.inner.commits.get_or_init(|| {

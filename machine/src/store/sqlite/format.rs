@@ -344,20 +344,3 @@ pub(super) const FORMAT_16: &str = "
     WHEN NEW.version <> OLD.version + 1
     BEGIN SELECT RAISE(ABORT, 'the version of a record rises with each write'); END;
 ";
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests")]
-pub(super) mod tests {
-    use rusqlite::{Connection, ToSql};
-
-    use super::FORMAT_16;
-
-    /// Returns SQLite's query plan for a statement on a file of this format.
-    pub(in crate::store::sqlite) fn plan(sql: &str, parameters: &[&dyn ToSql]) -> Vec<String> {
-        let connection = Connection::open_in_memory().unwrap();
-        connection.execute_batch(FORMAT_16).unwrap();
-        let mut explain = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
-        let steps = explain.query_map(parameters, |row| row.get(3)).unwrap();
-        steps.collect::<rusqlite::Result<_>>().unwrap()
-    }
-}

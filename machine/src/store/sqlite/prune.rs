@@ -47,7 +47,7 @@ const ANCESTORS: &str = "
 /// Each finds something that still needs a machine. `?1` is its number, `?2` its id, and `?3` its
 /// key. The indexes are named because SQLite would read all machines instead, for a join with so
 /// few of them.
-const NEEDS: [&str; 5] = [
+pub(super) const NEEDS: [&str; 5] = [
     // Unless it is a call that is over.
     ANCESTORS,
     // It is the newest machine, or has the newest journal entry.
@@ -158,26 +158,4 @@ fn pruned(row: Columns<'_, '_>, key: &DigestKey, seq: u64) -> Column<PrunedLine>
         ));
     }
     Ok(line)
-}
-
-#[cfg(test)]
-mod tests {
-    use rusqlite::ToSql;
-
-    use super::*;
-    use crate::store::sqlite::format::tests::plan;
-
-    /// A query reads only the machines that it concerns, however many exist.
-    #[test]
-    fn no_need_reads_all_machines() {
-        for need in NEEDS {
-            let parameters: [&dyn ToSql; 3] = [&None::<i64>; 3];
-            let used = (1..=3).rfind(|number| need.contains(&format!("?{number}")));
-            for step in plan(need, &parameters[..used.unwrap_or(0)]) {
-                // The newest line is the first one of a scan that begins at the end.
-                let is_bounded = ["SCAN family", "SCAN CONSTANT ROW", "SCAN journal"];
-                assert!(!step.starts_with("SCAN") || is_bounded.contains(&step.as_str()), "{step}");
-            }
-        }
-    }
 }

@@ -96,16 +96,16 @@ pub(super) fn schedules(
     })
 }
 
-const FAILING: &str = "
+pub(super) const FAILING: &str = "
     INDEXED BY work_failed JOIN instance i ON i.no = w.instance
     WHERE w.error IS NOT NULL ORDER BY w.instance";
 
 /// The number is that of the index.
-const CROWDED: &str = "
+pub(super) const CROWDED: &str = "
     INDEXED BY work_queued JOIN instance i ON i.no = w.instance
     WHERE w.queued > 1000 ORDER BY w.queued DESC LIMIT ?1";
 
-const STUCK: &str = "
+pub(super) const STUCK: &str = "
     INDEXED BY work_stuck JOIN instance i ON i.no = w.instance
     WHERE w.stuck_at <= ?2 ORDER BY w.stuck_at LIMIT ?1";
 
@@ -225,27 +225,4 @@ fn received(row: Columns<'_, '_>, key: &DigestKey) -> Column<Received> {
         cause: cause.map(|cause| Cause::from_number(Some(cause))),
         ..Received::of(to, sent, sent_at, state)
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use rusqlite::ToSql;
-
-    use super::{CROWDED, FAILING, STUCK, WORK};
-    use crate::store::{inbox::limits::MANY_QUEUED, sqlite::format::tests::plan};
-
-    #[test]
-    fn machines_that_need_attention_are_found_by_an_index() {
-        let cases: [(_, _, &[&dyn ToSql]); 3] = [
-            (FAILING, "work_failed", &[]),
-            (CROWDED, "work_queued", &[&9]),
-            (STUCK, "work_stuck", &[&9, &9]),
-        ];
-        for (which, index, values) in cases {
-            let steps = plan(&format!("SELECT {WORK}, i.id FROM work w {which}"), values);
-            assert!(steps[0].contains(&format!(" w USING INDEX {index}")), "{steps:?}");
-            assert_eq!(steps[1..], ["SEARCH i USING INTEGER PRIMARY KEY (rowid=?)"]);
-        }
-        assert!(CROWDED.contains(&format!("w.queued > {MANY_QUEUED} ")));
-    }
 }

@@ -6,7 +6,7 @@ mod commits;
 mod failures;
 mod locks;
 mod opening;
-mod plans;
+pub(super) mod plans;
 mod reading;
 mod upkeep;
 

@@ -1,7 +1,7 @@
 use rusqlite::ToSql;
 
 use super::*;
-use crate::{id::Id, store::sqlite::format::tests::plan};
+use crate::{id::Id, store::sqlite::tests::plans::plan};
 
 /// A page reads only the machines that an index selects, in its order, however many exist.
 #[test]

@@ -1,9 +1,22 @@
-use rusqlite::ToSql;
+use rusqlite::{Connection, ToSql};
 
 use crate::store::{
     backend::SAMPLE,
-    sqlite::{attempts, call, call_line, child, format::tests::plan, journal, records, sessions},
+    inbox::limits::MANY_QUEUED,
+    sqlite::{
+        attempts, call, call_line, child, format::FORMAT_16, journal, prune::NEEDS, ready, records,
+        sessions, work::WORK,
+    },
 };
+
+/// Returns SQLite's query plan for a statement on a file of this format.
+pub(in crate::store::sqlite) fn plan(sql: &str, parameters: &[&dyn ToSql]) -> Vec<String> {
+    let connection = Connection::open_in_memory().unwrap();
+    connection.execute_batch(FORMAT_16).unwrap();
+    let mut explain = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+    let steps = explain.query_map(parameters, |row| row.get(3)).unwrap();
+    steps.collect::<rusqlite::Result<_>>().unwrap()
+}
 
 /// A machine that lives long has many children and entries, and a file has many machines, attempts
 /// and sessions: none of these statements reads all of them, or sorts what it finds.
@@ -45,4 +58,33 @@ fn rows_are_found_by_indexes() {
         assert_eq!(whole, expected, "{sql}: {steps:#?}");
     }
     assert!(attempts::OF_TOOL.ends_with(&format!("LIMIT {SAMPLE}")));
+}
+
+/// A query reads only the machines that it concerns, however many exist.
+#[test]
+fn no_need_reads_all_machines() {
+    for need in NEEDS {
+        let parameters: [&dyn ToSql; 3] = [&None::<i64>; 3];
+        let used = (1..=3).rfind(|number| need.contains(&format!("?{number}")));
+        for step in plan(need, &parameters[..used.unwrap_or(0)]) {
+            // The newest line is the first one of a scan that begins at the end.
+            let is_bounded = ["SCAN family", "SCAN CONSTANT ROW", "SCAN journal"];
+            assert!(!step.starts_with("SCAN") || is_bounded.contains(&step.as_str()), "{step}");
+        }
+    }
+}
+
+#[test]
+fn machines_that_need_attention_are_found_by_an_index() {
+    let cases: [(_, _, &[&dyn ToSql]); 3] = [
+        (ready::FAILING, "work_failed", &[]),
+        (ready::CROWDED, "work_queued", &[&9]),
+        (ready::STUCK, "work_stuck", &[&9, &9]),
+    ];
+    for (which, index, values) in cases {
+        let steps = plan(&format!("SELECT {WORK}, i.id FROM work w {which}"), values);
+        assert!(steps[0].contains(&format!(" w USING INDEX {index}")), "{steps:?}");
+        assert_eq!(steps[1..], ["SEARCH i USING INTEGER PRIMARY KEY (rowid=?)"]);
+    }
+    assert!(ready::CROWDED.contains(&format!("w.queued > {MANY_QUEUED} ")));
 }
