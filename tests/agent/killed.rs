@@ -1,6 +1,6 @@
-//! Three agents with many turns in one file, and four worker processes, one after the other of
-//! which is killed or frozen: each turn that was acknowledged has one event and one deliverable, and
-//! a bank, a server on loopback, has made its payment once.
+//! Three agents with many turns in one file, and four worker processes, which are killed or frozen
+//! one after the other: each turn that was acknowledged has one event and one deliverable, and a
+//! bank, a server on loopback, has made its payment once.
 //!
 //! `MACHINE_AGENT_TURNS=300` sets the number of turns, and `TEST_SEED` repeats the choices of a
 //! run; what the workers do at the same time is not repeated.

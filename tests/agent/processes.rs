@@ -26,7 +26,7 @@ use serde_json::json;
 
 use super::{
     prompt::check_moment,
-    queue::{queued, staff, story},
+    queue::{staff, story},
     support::{agent, id, new_turn, turn},
 };
 use crate::{

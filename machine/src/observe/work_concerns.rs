@@ -28,8 +28,8 @@ use crate::{
 };
 
 impl Observer {
-    /// Machines whose last attempt failed; those that are set aside with the messages that are: they
-    /// are not retried until a person requeues them.
+    /// Machines whose last attempt failed; those that are set aside with the messages that are:
+    /// they are not retried until a person requeues them.
     pub(super) async fn in_trouble<A: Audience>(
         &self,
         reason: ConcernReason,
