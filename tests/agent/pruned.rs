@@ -4,6 +4,7 @@
 use std::{
     collections::BTreeMap,
     future::poll_fn,
+    pin::Pin,
     task::{Context, Poll},
 };
 
@@ -174,10 +175,9 @@ fn a_new_turn_and_pruning_exclude_each_other() {
     });
 }
 
-/// Polls a future this many times more, and drops it.
-async fn cut<F: Future>(future: F, mut polls: usize) -> Option<F::Output> {
-    let mut future = Box::pin(future);
-    poll_fn(move |context: &mut Context<'_>| match future.as_mut().poll(context) {
+/// Polls a future this many times more.
+async fn cut<F: Future + Unpin>(mut future: F, mut polls: usize) -> Option<F::Output> {
+    poll_fn(move |context: &mut Context<'_>| match Pin::new(&mut future).poll(context) {
         Poll::Ready(done) => Poll::Ready(Some(done)),
         Poll::Pending if polls == 0 => Poll::Ready(None),
         Poll::Pending => {
@@ -186,6 +186,31 @@ async fn cut<F: Future>(future: F, mut polls: usize) -> Option<F::Output> {
         }
     })
     .await
+}
+
+/// Two turns have written to the box. Neither is pruned, at whatever moment the new one comes.
+#[test]
+fn a_turn_that_comes_while_its_context_is_pruned_keeps_all_of_it() {
+    timed(async |store: Store, _: Hand| {
+        let agents = staff(&store).await;
+        for (moment, output) in (1000..1060).enumerate() {
+            for number in [3 * output, 3 * output + 1] {
+                agents.enqueue(new_turn("planner", number, output)).await.unwrap();
+            }
+            settle(clerks(&store)).await;
+            let mut reads = new_turn("helper", 3 * output + 2, 1);
+            (reads.task.context_box, reads.task.context_cards) = (BoxId(id(output)), 2);
+            let mut prune = Box::pin(agents.prune(Duration::ZERO, 0, ann()));
+            let done = cut(&mut prune, moment).await;
+            agents.enqueue(reads).await.unwrap();
+            let read = agents.cards(BoxId(id(output)), 2).await.unwrap();
+            match done {
+                Some(done) => done.unwrap(),
+                None => prune.await.unwrap(),
+            };
+            assert_eq!(agents.cards(BoxId(id(output)), 2).await.unwrap(), read, "{moment}");
+        }
+    });
 }
 
 /// What was seen of the turns and boxes so far.
@@ -287,7 +312,7 @@ fn nothing_that_a_live_turn_can_read_is_pruned_at_any_moment() {
                         let age = Duration::from_secs(random.below(3) as u64);
                         let agents = walk.agents.clone();
                         let prune = agents.prune(age, random.below(3), ann());
-                        if let Some(done) = cut(prune, random.below(80)).await {
+                        if let Some(done) = cut(Box::pin(prune), random.below(80)).await {
                             assert_eq!(done.unwrap().problems, Vec::new());
                         }
                         // The write of what was dropped comes first.
