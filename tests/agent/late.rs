@@ -7,7 +7,9 @@ use machine::{
         ActiveTurn, AfterExecution, Agent, AgentCall, AgentId, Agents, BoxId, CallTarget, CardKind,
         Deliverable, Driver, ModelAnswer, NewTurn, Resource, StopReason, TurnEnd, TurnStatus, Work,
     },
+    clock::{Clock, Millis},
     contract::{Registry, ToolCall, ToolSpec},
+    store::OpenOptions,
     worker::{Failure, Task},
 };
 use serde_json::{Value, json};
@@ -154,4 +156,64 @@ fn a_queued_turn_that_was_reported_overdue_is_stopped_with_its_parent() {
         let overdue = json!({ "error": { "overdue": { "turn": child() } } });
         assert!(results(&agents).await.contains(&(1, 0, overdue)));
     });
+}
+
+/// A clock that goes on by a millisecond whenever it is read.
+#[derive(Debug)]
+struct Ticking(Hand);
+
+impl Clock for Ticking {
+    fn now(&self) -> Millis {
+        self.0.advance(1);
+        self.0.now()
+    }
+}
+
+/// Delegates a turn for which it does not wait, and submits its result so long before its time is
+/// up.
+struct Hasty(Hand, Millis);
+
+impl Agent for Hasty {
+    async fn run(&self, agent: &AgentId, active: &ActiveTurn, _: &Task) -> Result<Work, Failure> {
+        if agent.0 == "helper" {
+            std::future::pending::<()>().await;
+        }
+        let target = if active.step == 1 {
+            let NewTurn { agent, task, .. } = new_turn("helper", 2, 2);
+            CallTarget::Agent { agent, task }
+        } else {
+            let limit = active.task.terms.limits.time_ms.unwrap();
+            self.0.set(active.dispatched_at + limit - self.1);
+            CallTarget::Submit(json!({}))
+        };
+        let (tool, call_id) = ("next".to_owned(), "call_next".to_owned());
+        let (within, after) = (Some(Duration::ZERO), AfterExecution::Suspend);
+        let calls = vec![AgentCall { tool, call_id, target, within, after }];
+        Ok(Work::Call(ModelAnswer { calls, ..ModelAnswer::default() }))
+    }
+}
+
+/// The answer that submits the result is also what its time limit stops.
+#[tokio::test]
+async fn a_result_that_comes_as_the_time_is_up_stops_what_was_delegated() {
+    for left in 0..6 {
+        let hand = Hand::default();
+        let store = OpenOptions::new().clock(Ticking(hand.clone())).memory();
+        let agents = staff(&store).await;
+        agents.enqueue(new_turn("helper", 9, 9)).await.unwrap();
+        let mut new = new_turn("planner", 1, 1);
+        new.task.terms.limits.time_ms = Some(3_600_000);
+        agents.enqueue(new).await.unwrap();
+        let hasty = worker(&store).handler(Driver(Hasty(hand, left))).grace(Duration::ZERO);
+        let running = hasty.start();
+        let is_delivered = async || agents.head(&agent("planner")).await.unwrap().active.is_none();
+        until("the turn is delivered", is_delivered).await;
+        running.stop().await.unwrap();
+
+        let (_, events) = story(&store, "planner").await;
+        let is_stopped = events[0].end == TurnEnd::Stopped(StopReason::Limit(Resource::Time));
+        let queued = agents.turn(child()).await.unwrap().unwrap();
+        let expected = is_stopped.then_some(StopReason::Parent);
+        assert_eq!((queued.status, queued.stop), (TurnStatus::Queued, expected), "{left} ms");
+    }
 }

@@ -99,7 +99,9 @@ impl<A: Agent> Handler for Driver<A> {
         let visit = Visit { head: head.id(), entered: head.waits_since() };
         let state = (head.status(), visit);
         let mut step = self.step(state, &by, &turn, &mut stored, task).await?;
-        step.read(&store, &turn, &mut stored).await?;
+        // What is read fits what is written only if both are of one time.
+        let now = store.now();
+        step.read(&store, &turn, now, &mut stored).await?;
         // A turn with open calls works only to be delivered: it was stopped while it waited.
         let ended = match &step {
             Step::Work(_) if !turn.waiting.is_empty() => {
@@ -107,7 +109,7 @@ impl<A: Agent> Handler for Driver<A> {
             }
             _ => Vec::new(),
         };
-        let (mut written, now) = (Written::new(std::mem::take(&mut stored.rows)), store.now());
+        let mut written = Written::new(std::mem::take(&mut stored.rows));
         match step {
             Step::Claim => written.add(&TurnRequest::Claim { by: by.clone() })?,
             Step::Reclaim => written.add(&TurnRequest::Reclaim { by: by.clone() })?,
@@ -210,6 +212,7 @@ impl Step {
         &mut self,
         store: &Store,
         turn: &ActiveTurn,
+        now: Millis,
         stored: &mut StoredRows,
     ) -> Result<(), LoadError> {
         let may_stop = match self {
@@ -217,8 +220,8 @@ impl Step {
             Self::Stop(_) => true,
             Self::Work(Work::Deliver(_)) => turn.stop.is_some(),
             // There are as many records as the turn has made calls.
-            Self::Report(_) => may_stop(turn, None, store.now()),
-            Self::Work(Work::Call(answer)) => may_stop(turn, Some(&*answer), store.now()),
+            Self::Report(_) => may_stop(turn, None, now),
+            Self::Work(Work::Call(answer)) => may_stop(turn, Some(&*answer), now),
         };
         if may_stop {
             stored.children(store, turn).await?;
@@ -236,8 +239,7 @@ impl Step {
     }
 }
 
-/// Returns whether a turn is stopped, or a report or this answer may exceed one of its limits. If
-/// its time is up a moment later, its delivery stops the turns that it has delegated.
+/// Returns whether a turn is stopped, or a report or this answer may exceed one of its limits.
 fn may_stop(turn: &ActiveTurn, answer: Option<&ModelAnswer>, now: Millis) -> bool {
     let mut usage = turn.usage;
     if let Some(ModelAnswer { calls, tokens, cost, .. }) = answer {
