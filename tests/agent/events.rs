@@ -218,10 +218,10 @@ fn each_position_is_followed_by_the_same_events() {
     });
 }
 
-/// A function that panics stops no turn.
+/// A function that panics stops no turn. For an answer of which no call is made, no turn waits.
 #[test]
 fn signals_say_what_an_agent_does_and_cost_no_turn() {
-    for panics in [false, true] {
+    for (panics, is_made) in [(false, true), (true, true), (false, false)] {
         timed(async |store: Store, _: Hand| {
             staff(&store).await.enqueue(new_turn("planner", 1, 1)).await.unwrap();
             let heard = Arc::new(Mutex::new(Vec::new()));
@@ -230,21 +230,29 @@ fn signals_say_what_an_agent_does_and_cost_no_turn() {
                 hears.lock().unwrap().push((agent.clone(), turn, json!(activity)));
                 assert!(!panics, "nobody listens");
             };
-            let caller = Caller(vec![delegation()]);
+            let mut call = delegation();
+            if !is_made {
+                call.target = CallTarget::Closed(json!("denied"));
+            }
+            let caller = Caller(vec![call]);
             settle(worker(&store).handler(Driver(Signalling(caller, tell)))).await;
 
             let thinking = json!({ "activity": "thinking" });
             let awaiting = json!({ "activity": "awaiting_tool_result", "waiting_tool_count": 1 });
             let (planner, helper) = (agent("planner"), agent("helper"));
-            let expected = [
-                (planner.clone(), turn(1), thinking.clone()),
-                (planner.clone(), turn(1), awaiting),
-                (helper, child(), thinking.clone()),
-                (planner, turn(1), thinking),
-            ];
+            let thinks = (planner.clone(), turn(1), thinking.clone());
+            let waits = [(planner, turn(1), awaiting), (helper, child(), thinking)];
+            let (mut expected, mut moves) = (vec![thinks.clone()], vec!["dispatch", "claim"]);
+            if is_made {
+                expected.extend(waits);
+                moves.extend(["call", "report"]);
+            } else {
+                moves.push("answer");
+            }
+            expected.push(thinks);
+            moves.push("deliver");
             assert_eq!(*heard.lock().unwrap(), expected);
-            let (moves, _) = story(&store, "planner").await;
-            assert_eq!(moves, ["dispatch", "claim", "call", "report", "deliver"]);
+            assert_eq!(story(&store, "planner").await.0, moves);
         });
     }
 }

@@ -54,8 +54,10 @@ where
             let made = |target: &CallTarget| {
                 !matches!(target, CallTarget::Submit(_) | CallTarget::Closed(_))
             };
-            let made = answer.calls.iter().filter(|call| made(&call.target));
-            signal(Activity::AwaitingToolResult { waiting_tool_count: made.count() });
+            let waiting_tool_count = answer.calls.iter().filter(|call| made(&call.target)).count();
+            if waiting_tool_count > 0 {
+                signal(Activity::AwaitingToolResult { waiting_tool_count });
+            }
         }
         Ok(work)
     }
