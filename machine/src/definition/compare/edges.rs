@@ -75,7 +75,7 @@ impl Changes {
             self.strand(text, Some(strands.to_string()));
         }
         for (here, caller) in pair.without_return() {
-            let text = format!("state `{here}` no longer leads back to `{caller}`");
+            let text = format!("state `{here}` does not lead back to `{caller}`");
             self.strand(text, Some(NO_RETURN.to_string()));
         }
     }

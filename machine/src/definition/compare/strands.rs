@@ -4,7 +4,7 @@ use alloc::{collections::BTreeSet, format, string::String, vec, vec::Vec};
 
 use crate::{
     actor::{Actor, Call},
-    definition::{Definition, Edge, Stays, Text},
+    definition::{Definition, Edge, StateDef, Stays, Text},
 };
 
 pub(super) struct Pair<'a> {
@@ -27,19 +27,25 @@ fn leaving(definition: &Definition) -> Leaving<'_> {
     leaving
 }
 
-/// The states that a machine in this one reaches, the nearest first, beginning with this one.
-fn reached(leaving: &Leaving<'_>, from: usize) -> Vec<usize> {
+/// The states that a machine in this one reaches, the nearest first, beginning with this one. It
+/// enters only those that `enters` allows.
+fn reached(leaving: &Leaving<'_>, from: usize, enters: impl Fn(usize) -> bool) -> Vec<usize> {
     let (mut reached, mut next) = (vec![from], 0);
     while let Some(state) = reached.get(next) {
         let ends: Vec<_> = leaving[*state].iter().map(|(_, edge)| edge.to).collect();
         for end in ends {
-            if !reached.contains(&end) {
+            if enters(end) && !reached.contains(&end) {
                 reached.push(end);
             }
         }
         next += 1;
     }
     reached
+}
+
+/// The service and the method of the tool that a state calls.
+fn tool_of(state: &StateDef) -> Option<(&Text, &Text)> {
+    state.invocation.as_ref().map(|it| (&it.service, &it.method))
 }
 
 impl<'a> Pair<'a> {
@@ -101,7 +107,7 @@ impl<'a> Pair<'a> {
     /// The edge with which a state takes a message, or one that it leads to.
     fn taker(&self, from: usize, trigger: &str, kind: Option<&Text>) -> Option<&'a Edge> {
         let kind = kind.map(|kind| self.newer.current_kind(kind));
-        let states = reached(&self.leaving, from).into_iter();
+        let states = reached(&self.leaving, from, |_| true).into_iter();
         let mut edges = states.flat_map(|state| &self.leaving[state]).map(|(_, edge)| *edge);
         edges.find(|edge| {
             let is_for = kind.map_or(edge.actors.is_empty(), |kind| edge.is_for_kind(kind));
@@ -125,28 +131,39 @@ impl<'a> Pair<'a> {
         })
     }
 
-    /// Returns `true` if a newer edge ends a machine and waits for what it has left behind.
+    /// Returns `true` if a newer edge ends a machine and waits for what it has left behind. No edge
+    /// of a definition without calls does.
     fn waits(&self, new: &Edge) -> bool {
-        !new.detach && self.newer.states[new.to].terminal
+        let states = &self.newer.states;
+        !new.detach && states[new.to].terminal && states.iter().any(|it| it.invocation.is_some())
     }
 
-    /// The newer states from which a machine, which may have left an irreversible call behind, does
-    /// not return any more to the state that takes its outcome, and reaches an end that waits for
-    /// it; each with that state.
+    /// The newer states that a machine, which may have left an irreversible call behind, is in or
+    /// comes to, from which it does not return any more to a state that calls the same tool and so
+    /// takes the outcome, and reaches an end that waits for it; each with the state that it left.
     pub(super) fn without_return(&self) -> BTreeSet<(&'a Text, &'a Text)> {
-        let (before, name) = (leaving(self.older), |state: usize| &self.newer.states[state].name);
+        let (before, all) = (leaving(self.older), |_| true);
         let mut found = BTreeSet::new();
         for edge in self.leaving_behind() {
-            let Some(caller) = self.successors[edge.from] else { continue };
-            for state in reached(&before, edge.to) {
+            let caller = &self.older.states[edge.from];
+            let (tool, successor) = (tool_of(caller), self.successors[edge.from]);
+            let took = |state: &usize| tool_of(&self.older.states[*state]) == tool;
+            let takes = |state: &usize| {
+                successor == Some(*state) || tool_of(&self.newer.states[*state]) == tool
+            };
+            let caller = successor.map_or(&caller.name, |state| &self.newer.states[state].name);
+            let mut places = BTreeSet::new();
+            for state in reached(&before, edge.to, all) {
                 let Some(here) = self.successors[state] else { continue };
-                let now = reached(&self.leaving, here);
+                if !takes(&here) && reached(&before, state, all).iter().any(took) {
+                    places.extend(reached(&self.leaving, here, |state| !takes(&state)));
+                }
+            }
+            for place in places {
+                let now = reached(&self.leaving, place, all);
                 let mut ways = now.iter().flat_map(|state| &self.leaving[*state]);
-                if reached(&before, state).contains(&edge.from)
-                    && !now.contains(&caller)
-                    && ways.any(|(_, new)| self.waits(new))
-                {
-                    found.insert((name(here), name(caller)));
+                if !now.iter().any(takes) && ways.any(|(_, new)| self.waits(new)) {
+                    found.insert((&self.newer.states[place].name, caller));
                 }
             }
         }
