@@ -14,4 +14,5 @@
 
 pub mod commands;
 pub mod plan;
+pub mod planner;
 pub mod workspace;

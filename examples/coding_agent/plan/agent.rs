@@ -1,4 +1,5 @@
 use std::{
+    mem,
     sync::{Arc, Mutex},
     time::Duration,
 };
@@ -13,19 +14,19 @@ use tokio::time::sleep;
 use super::{
     hands::{Act, Deed, lock},
     job::{
-        AnyJob, Job,
+        AnyJob, Job, Limits,
         job::{
-            ContextBuilding, Executing, Handle, Intake, Planning, Recovering, Summarizing,
+            Active, ContextBuilding, Executing, Handle, Intake, Planning, Recovering, Summarizing,
             Verifying,
         },
     },
-    model::{Call, Risk},
-    planner::{Planner, Rung},
+    model::{Call, Plan, Risk},
     trouble::Trouble,
-    work::Work,
+    work::{Reading, Work},
 };
 use crate::{
     commands::runner::Commands,
+    planner::{Brief, Planner, Rung},
     workspace::{
         edits::Workspace,
         refusal::{Code, Refusal},
@@ -33,8 +34,6 @@ use crate::{
         tools::Read,
     },
 };
-
-const NO_PLAN: &str = "it has no step, or no command for a verification that is required";
 
 /// The work of each state of a job.
 pub struct Agent<P> {
@@ -48,34 +47,44 @@ type Decision = Handled<AnyJob>;
 
 impl<P: Planner> Handle for Agent<P> {
     async fn intake(&self, job: Job<Intake>, task: &mut Task) -> Decision {
-        let goal = job.goal().clone();
-        let missing = self.planner.questions(&goal).await?;
-        let work = Work { risk: (self.rate)(&goal), ..job.work().clone() };
-        Ok(Next::to(job.understand(work, missing, &task.actors().graph_runner)))
+        let mut brief = self.brief(&job)?;
+        brief.work.risk = (self.rate)(&brief.goal);
+        match self.planner.questions(&brief).await? {
+            Ok(missing) => {
+                let runner = &task.actors().graph_runner;
+                Ok(Next::to(job.understand(brief.work, missing, runner)))
+            }
+            Err(trouble) => given_up(job, trouble, task),
+        }
     }
 
     async fn context_building(&self, job: Job<ContextBuilding>, task: &mut Task) -> Decision {
-        let (goal, mut work) = (job.goal().clone(), job.work().clone());
-        let pauses = job.context().pauses.clone();
-        for tool in self.planner.reads(&goal).await? {
-            let text = self.read(&tool, &pauses).await;
-            work.excerpts.push(text.unwrap_or_else(|refusal| refusal.to_string()));
+        let (mut brief, limits) = (self.brief(&job)?, job.context().clone());
+        let reads = match self.planner.reads(&brief).await? {
+            Ok(reads) => reads,
+            Err(trouble) => return given_up(job, trouble, task),
+        };
+        for tool in reads {
+            // A planner reads the error, too.
+            let _ = self.read(&mut brief.work, tool, &limits).await;
         }
-        Ok(Next::to(job.context_built(work, &task.actors().graph_runner)))
+        Ok(Next::to(job.context_built(brief.work, &task.actors().graph_runner)))
     }
 
     async fn planning(&self, job: Job<Planning>, task: &mut Task) -> Decision {
-        let (goal, mut work) = (job.goal().clone(), job.work().clone());
-        let (id, now) = (task.id(), task.store().now());
-        let plan = self.planner.plan(&goal, &work).await?;
-        let actors = task.actors();
-        if plan.has_fault() {
-            let trouble = Trouble::new(Code::E_MODEL, id, NO_PLAN);
-            return Ok(Next::to(job.give_up(Some(trouble), &actors.graph_runner)));
-        }
+        let (brief, id, now) = (self.brief(&job)?, task.id(), task.store().now());
+        let reply = self.planner.plan(&brief).await?;
+        let checked = reply.and_then(|plan| match plan.fault() {
+            Some(fault) => Err(Trouble::new(Code::E_MODEL, id, fault)),
+            None => Ok(Plan { goal: brief.goal, ..plan }),
+        });
+        let (plan, mut work) = match checked {
+            Ok(plan) => (plan, brief.work),
+            Err(trouble) => return given_up(job, trouble, task),
+        };
         work.begin(plan, format!("{id}-{now}"), now);
         work.first = self.first_digest(&work, id);
-        Ok(Next::to(job.plan_ready(work, &actors.reasoning_node)))
+        Ok(Next::to(job.plan_ready(work, &task.actors().reasoning_node)))
     }
 
     async fn executing(
@@ -85,7 +94,7 @@ impl<P: Planner> Handle for Agent<P> {
         task: &mut Task,
     ) -> Decision {
         let (mut work, act) = (job.work().clone(), job.state().act.clone());
-        let pauses = job.context().pauses.clone();
+        let limits = job.context().clone();
         let (id, runner) = (task.id(), &task.actors().graph_runner);
         if let Some((act, outcome)) = act.zip(outcomes.into_iter().next()) {
             if is_not_made(&outcome) {
@@ -99,11 +108,10 @@ impl<P: Planner> Handle for Agent<P> {
             (Ok(Some(act)), _) => {
                 return Ok(Next::to(job.tool_call_request(Some(act), runner)));
             }
-            (Ok(None), Some(Call::Read(tool))) => match self.read(&tool, &pauses).await {
-                Ok(text) => {
-                    work.excerpts.push(text.clone());
+            (Ok(None), Some(Call::Read(tool))) => match self.read(&mut work, tool, &limits).await {
+                Ok(()) => {
                     work.advance();
-                    Ok(text)
+                    Ok(String::new())
                 }
                 Err(refusal) => Err(refused(&work, refusal)),
             },
@@ -136,24 +144,32 @@ impl<P: Planner> Handle for Agent<P> {
     }
 
     async fn recovering(&self, job: Job<Recovering>, task: &mut Task) -> Decision {
-        let (mut work, trouble) = (job.work().clone(), job.state().trouble.clone());
-        let repairs = job.context().repairs;
-        let smallest = match work.at.attempt {
+        let (mut brief, limits) = (self.brief(&job)?, job.context().clone());
+        let trouble = job.state().trouble.clone();
+        for Reading { tool, .. } in mem::take(&mut brief.work.readings) {
+            // The files may have changed since then.
+            let _ = self.read(&mut brief.work, tool, &limits).await;
+        }
+        let smallest = match brief.work.at.attempt {
             0 => Rung::Smallest,
             1 => Rung::RollBack,
             _ => Rung::Replan,
         };
-        work.at.attempt += 1;
+        brief.work.at.attempt += 1;
         let mut repair = None;
         for rung in [Rung::Smallest, Rung::RollBack, Rung::Replan] {
-            let is_possible = rung != Rung::RollBack || work.undoable().is_some();
-            if rung < smallest || work.at.attempt > repairs || !is_possible {
+            let is_possible = rung != Rung::RollBack || brief.work.undoable().is_some();
+            if rung < smallest || brief.work.at.attempt > limits.repairs || !is_possible {
                 continue;
             }
-            if let Some(steps) = self.planner.repair(&work, &trouble, rung).await? {
-                work.repair(steps, rung);
-                repair = Some(work);
-                break;
+            match self.planner.repair(&brief, &trouble, rung).await? {
+                Ok(Some(steps)) => {
+                    brief.work.repair(steps, rung);
+                    repair = Some(brief.work);
+                    break;
+                }
+                Ok(None) => {}
+                Err(trouble) => return given_up(job, trouble, task),
             }
         }
         Ok(Next::to(job.recover(repair, &task.actors().graph_runner)))
@@ -166,9 +182,18 @@ impl<P: Planner> Handle for Agent<P> {
 }
 
 impl<P: Planner> Agent<P> {
-    async fn read(&self, tool: &Read, pauses: &[Duration]) -> Result<String, Refusal> {
-        let read = retry(tool, pauses, |tool| lock(&self.workspace).read(tool));
-        Ok(read.await?.text)
+    fn brief<S: Active>(&self, job: &Job<S>) -> Result<Brief, Refusal> {
+        let (files, _) = lock(&self.workspace).files(None)?;
+        let visit = format!("{}-{}", job.id(), job.journal().summary().entered);
+        Ok(Brief { visit, goal: job.goal().clone(), work: job.work().clone(), files })
+    }
+
+    /// Reads for the planner.
+    async fn read(&self, work: &mut Work, tool: Read, limits: &Limits) -> Result<(), Refusal> {
+        let result = retry(&tool, &limits.pauses, |tool| lock(&self.workspace).read(tool)).await;
+        let failed = result.as_ref().err().cloned();
+        work.know(tool, result, limits.context);
+        failed.map_or(Ok(()), Err)
     }
 
     /// The act that comes next, if the next call is one. Nothing in the folder changes.
@@ -196,6 +221,11 @@ impl<P: Planner> Agent<P> {
             Deed::Undo(_) => None,
         }
     }
+}
+
+/// The planner has no answer that can be used.
+fn given_up<S: Active>(job: Job<S>, trouble: Trouble, task: &Task) -> Decision {
+    Ok(Next::to(job.give_up(Some(trouble), &task.actors().graph_runner)))
 }
 
 /// A call was in doubt, and did not take effect: it is made again.

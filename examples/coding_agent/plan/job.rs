@@ -30,6 +30,8 @@ pub struct Limits {
     pub request: Duration,
     /// The pauses before a read is tried again. Nothing else is.
     pub pauses: Vec<Duration>,
+    /// The most bytes of files that a planner gets.
+    pub context: usize,
 }
 
 impl Default for Limits {
@@ -39,6 +41,7 @@ impl Default for Limits {
             repairs: 3,
             request: Duration::from_hours(24),
             pauses: [200, 500, 1000].map(Duration::from_millis).to_vec(),
+            context: 200_000,
         }
     }
 }

@@ -127,9 +127,10 @@ impl Plan {
         self.risk() > Risk::Low
     }
 
-    /// What a schema cannot say.
-    pub fn has_fault(&self) -> bool {
+    /// What is wrong with it that a schema cannot say.
+    pub fn fault(&self) -> Option<&'static str> {
         let policy = &self.verification;
-        self.steps.is_empty() || policy.required && policy.commands.is_empty()
+        let is_faulty = self.steps.is_empty() || policy.required && policy.commands.is_empty();
+        is_faulty.then_some("it has no step, or no command for a verification that is required")
     }
 }

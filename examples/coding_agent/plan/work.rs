@@ -1,4 +1,4 @@
-use std::fmt;
+use std::{collections::BTreeSet, fmt};
 
 use machine::contract::Outcome;
 use serde::{Deserialize, Serialize};
@@ -6,12 +6,17 @@ use serde::{Deserialize, Serialize};
 use super::{
     hands::{Act, Deed, Receipt},
     model::{Call, Plan, Risk, Status, Step},
-    planner::Rung,
     trouble::Trouble,
 };
 use crate::{
     commands::run::Ending,
-    workspace::{refusal::Code, set::Digest},
+    planner::Rung,
+    workspace::{
+        place::Place,
+        refusal::{Code, Refusal},
+        set::Digest,
+        tools::{Excerpt, Read},
+    },
 };
 
 /// What a job knows, and what it has done.
@@ -19,8 +24,10 @@ use crate::{
 pub struct Work {
     /// The risk of the request, by the policy.
     pub risk: Risk,
-    /// What was read.
-    pub excerpts: Vec<String>,
+    /// What was read, the newest last.
+    pub readings: Vec<Reading>,
+    /// The files of which something was read, and dropped to stay within the limit.
+    pub left_out: BTreeSet<Place>,
     pub plan: Plan,
     /// The next call.
     pub at: Occurrence,
@@ -32,6 +39,13 @@ pub struct Work {
     pub failed: Option<Trouble>,
     /// The acts that have ended, the oldest first.
     pub ended: Vec<Entry>,
+}
+
+/// What was read, or why not.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Reading {
+    pub tool: Read,
+    pub result: Result<Excerpt, Refusal>,
 }
 
 /// Which call it is. Only a handler raises it, and no visit of a state: so a check after a repair
@@ -71,6 +85,8 @@ pub struct Summary {
     pub risk: Risk,
     /// The number of times to undo.
     pub undo: usize,
+    /// The files that the planner has not seen as a whole.
+    pub left_out: BTreeSet<Place>,
     /// What is in the way, and what a person can do.
     pub blocked: Option<String>,
 }
@@ -85,6 +101,19 @@ impl Work {
         let risk_level = plan.risk().max(plan.risk_level).max(self.risk);
         self.plan = Plan { id, created_at: now, risk_level, ..plan };
         self.settle();
+    }
+
+    /// Adds what was read. The oldest texts go if there are more than `most` bytes.
+    pub fn know(&mut self, tool: Read, result: Result<Excerpt, Refusal>, most: usize) {
+        self.readings.retain(|it| it.tool != tool);
+        self.readings.push(Reading { tool, result });
+        let size = |it: &Reading| it.result.as_ref().map_or(0, |excerpt| excerpt.text.len());
+        let mut left: usize = self.readings.iter().map(size).sum();
+        while left > most {
+            let old = self.readings.remove(0);
+            left -= size(&old);
+            self.left_out.insert(old.tool.path);
+        }
     }
 
     /// The next call of the plan or of its verification.
@@ -214,7 +243,21 @@ impl Work {
             verified: checks.map(|it| (it.what.clone(), it.is_ok)).collect(),
             risk: self.plan.risk_level.max(self.plan.risk()),
             undo: left.filter(|it| it.set.is_some()).count(),
+            left_out: self.left_out.clone(),
             blocked: blocked.map(Trouble::to_string),
+        }
+    }
+}
+
+impl fmt::Display for Reading {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = &self.tool.path;
+        match &self.result {
+            Ok(Excerpt { text, digest, from, of }) => write!(
+                formatter,
+                "`{path}` from line {from} of {of}, digest {digest}:\n{text}\n(end of `{path}`)"
+            ),
+            Err(refusal) => write!(formatter, "not read: {refusal}"),
         }
     }
 }

@@ -20,10 +20,10 @@ use coding_agent::{
             },
         },
         model::{Call, Mode, Plan, Risk, Step, VerificationPolicy},
-        planner::{Rung, Script},
         trouble::Trouble,
         work::{Occurrence, Summary, Work},
     },
+    planner::{Rung, script::Script},
     workspace::{
         edits::Workspace,
         refusal::Code,

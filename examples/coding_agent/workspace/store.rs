@@ -87,19 +87,8 @@ impl Store {
         Ok(store)
     }
 
-    /// Writes a file of the store so that a crash leaves the old one or the new one.
     fn write(&self, name: &str, bytes: &[u8]) -> Result<(), Refusal> {
-        let (path, new) = (self.path.join(name), self.path.join("new"));
-        let write = || -> io::Result<()> {
-            let mut options = OpenOptions::new();
-            let mut file =
-                options.write(true).create(true).truncate(true).mode(0o600).open(&new)?;
-            file.write_all(bytes)?;
-            file.sync_all()?;
-            fs::rename(&new, &path)?;
-            File::open(path.parent().unwrap_or(&self.path))?.sync_all()
-        };
-        write().at(path.display())
+        write_file(&self.path.join(name), &self.path.join("new"), bytes)
     }
 
     fn blob(&self, digest: Digest) -> PathBuf {
@@ -190,6 +179,19 @@ impl Store {
         }
         Ok(conflicts)
     }
+}
+
+/// Writes a file, by way of a new one, so that a crash leaves the old one or the new one.
+pub fn write_file(path: &Path, new: &Path, bytes: &[u8]) -> Result<(), Refusal> {
+    let write = || -> io::Result<()> {
+        let mut options = OpenOptions::new();
+        let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(new)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        fs::rename(new, path)?;
+        File::open(path.parent().unwrap_or(path))?.sync_all()
+    };
+    write().at(path.display())
 }
 
 /// The path of a file that may not be there yet.

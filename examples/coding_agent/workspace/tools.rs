@@ -24,7 +24,7 @@ const NEW_FILE: u32 = 0o644;
 const MOST_HITS: usize = 200;
 
 /// Reads lines of a file.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema, Tool)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Tool)]
 #[tool(workspace.read, idempotent, receipt = Excerpt, refusal = Refusal)]
 #[serde(deny_unknown_fields)]
 pub struct Read {
@@ -143,15 +143,10 @@ impl Workspace {
 
     /// Searches all files of a folder.
     pub fn search(&self, tool: &Search) -> Result<Hits, Refusal> {
-        let mut found = Hits::default();
-        let mut open = VecDeque::from(self.folder.list(tool.under.as_ref())?);
-        while let Some((path, is_folder)) = open.pop_front() {
+        let (files, skipped) = self.files(tool.under.as_ref())?;
+        let mut found = Hits { skipped, ..Hits::default() };
+        for path in files {
             let skip = |refusal: Refusal| found.skipped.push(refusal.to_string());
-            if is_folder {
-                let list = self.folder.list(Some(&path)).map_err(skip);
-                open.extend(list.unwrap_or_default());
-                continue;
-            }
             let text = self.text(&path).map_err(skip).unwrap_or_default();
             for (line, text) in (1..).zip(text.lines()) {
                 if text.contains(&tool.text) {
@@ -165,6 +160,21 @@ impl Workspace {
             }
         }
         Ok(found)
+    }
+
+    /// All files of a folder, those near the top first, and why some could not be listed.
+    pub fn files(&self, under: Option<&Place>) -> Result<(Vec<Place>, Vec<String>), Refusal> {
+        let (mut files, mut skipped) = (Vec::new(), Vec::new());
+        let mut open = VecDeque::from(self.folder.list(under)?);
+        while let Some((path, is_folder)) = open.pop_front() {
+            if is_folder {
+                let skip = |refusal: Refusal| skipped.push(refusal.to_string());
+                open.extend(self.folder.list(Some(&path)).map_err(skip).unwrap_or_default());
+            } else {
+                files.push(path);
+            }
+        }
+        Ok((files, skipped))
     }
 
     /// Makes one edit set of several tools, in turn; nothing in the folder changes.
