@@ -7,7 +7,8 @@ use super::rust_files;
 pub(super) const PAGE: &str = include_str!("../../CONTRIBUTING.md");
 
 /// Variables that only programs read.
-const OF_PROGRAMS: [&str; 3] = ["COMPUTERNAME", "PATH", "WORKER"];
+const OF_PROGRAMS: [&str; 6] =
+    ["CODING_AGENT_MODEL", "CODING_AGENT_URL", "COMPUTERNAME", "OPENAI_API_KEY", "PATH", "WORKER"];
 
 fn is_variable(name: &str) -> bool {
     name.starts_with(|letter: char| letter.is_ascii_uppercase())

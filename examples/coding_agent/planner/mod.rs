@@ -1,4 +1,5 @@
-//! Planners say what to do, such as a [`script`].
+//! Planners say what to do: a [`script`], or a model behind a server with the chat API of
+//! [OpenAI](openai). [`context`] is what a model reads, and [`stream`] what it answers.
 
 use std::future::Future;
 
@@ -14,7 +15,10 @@ use crate::{
     workspace::{place::Place, tools::Read},
 };
 
+pub mod context;
+pub mod openai;
 pub mod script;
+pub mod stream;
 
 /// What a planner answers, or why its answers cannot be used. A failure means that it cannot be
 /// asked now: the worker asks again later.

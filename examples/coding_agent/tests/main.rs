@@ -15,6 +15,7 @@ mod edits;
 mod outside;
 mod patches;
 mod person;
+mod planner;
 mod plans;
 mod property;
 mod runs;

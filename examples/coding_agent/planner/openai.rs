@@ -1,0 +1,280 @@
+//! A model behind a server with the chat API of OpenAI. It is offered one tool: what its state of
+//! the machine asks for. Asking has no other effect than its price, so it can be repeated; an
+//! answer is on disk before the machine moves, and is not bought again.
+
+use std::{
+    env,
+    fs::{self, DirBuilder},
+    io::BufReader,
+    os::unix::fs::DirBuilderExt,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use machine::worker::Failure;
+use schemars::{JsonSchema, schema_for};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::{task::spawn_blocking, time::sleep};
+use ureq::http::StatusCode;
+
+use super::{
+    Brief, Planner, Reply, Rung,
+    context::{SYSTEM, end, prompt, repair},
+    stream::{Answer, Message},
+};
+use crate::{
+    plan::{
+        model::{Plan, Step},
+        trouble::Trouble,
+    },
+    workspace::{
+        refusal::{At, Code, Refusal, Why},
+        set::Digest,
+        store::write_file,
+        tools::Read,
+    },
+};
+
+/// The base of the address, such as `http://127.0.0.1:8080/v1`.
+const URL: &str = "CODING_AGENT_URL";
+const MODEL: &str = "CODING_AGENT_MODEL";
+/// Only servers that ask for a key need it.
+const KEY: &str = "OPENAI_API_KEY";
+
+const NOT_SET: Why = (Code::E_INVALID_ARGS, "set this environment variable");
+
+/// The times that a model is told what is wrong with its answer.
+const CORRECTIONS: usize = 2;
+
+/// The most bytes of an answer, with all its events.
+const MOST_BYTES: u64 = 16 << 20;
+
+/// The longest pause that a server can ask for. The worker asks again after a longer one.
+const LONGEST_PAUSE: Duration = Duration::from_mins(5);
+
+/// Where a model is, and how it is asked.
+#[derive(Clone)]
+pub struct Settings {
+    pub url: String,
+    pub model: String,
+    pub key: Option<String>,
+    /// The folder of the answers.
+    pub folder: PathBuf,
+    /// The longest time without a byte. A whole answer can take ten times as long.
+    pub patience: Duration,
+    /// The pauses before a request is tried again, unless the server names another.
+    pub pauses: Vec<Duration>,
+}
+
+/// A planner that asks a model.
+#[derive(Clone)]
+pub struct OpenAi {
+    client: ureq::Agent,
+    settings: Settings,
+}
+
+/// Why a request has no answer.
+enum Fault {
+    /// Another try can succeed, after this pause if the server names one.
+    Passing(Failure, Option<Duration>),
+    Lasting(Failure),
+}
+
+impl OpenAi {
+    /// The model that the environment names. The folder keeps its answers.
+    pub fn from_environment(folder: &Path) -> Result<Self, Refusal> {
+        let setting = |name: &'static str| env::var(name).map_err(|_| Refusal::new(name, NOT_SET));
+        Self::new(Settings {
+            url: setting(URL)?,
+            model: setting(MODEL)?,
+            key: env::var(KEY).ok(),
+            folder: folder.to_owned(),
+            patience: Duration::from_mins(2),
+            pauses: [1, 4].map(Duration::from_secs).to_vec(),
+        })
+    }
+
+    pub fn new(settings: Settings) -> Result<Self, Refusal> {
+        let Settings { folder, patience, .. } = &settings;
+        DirBuilder::new().recursive(true).mode(0o700).create(folder).at(folder.display())?;
+        let client = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            .max_redirects(0) // nothing else gets the key
+            .timeout_connect(Some(*patience))
+            .timeout_per_read(Some(*patience))
+            .timeout_global(Some(*patience * 10))
+            .build()
+            .new_agent();
+        Ok(Self { client, settings })
+    }
+
+    /// Asks, and says what is wrong with answers that cannot be used.
+    async fn ask<T: Answer>(&self, brief: &Brief, task: &str) -> Reply<T> {
+        let mut messages = vec![
+            json!({ "role": "system", "content": SYSTEM }),
+            json!({ "role": "user", "content": prompt(brief, task) }),
+        ];
+        let mut round = 0;
+        loop {
+            let message = self.answer::<T>(brief, &messages).await?;
+            let why = match message.answer::<T>() {
+                Ok(answer) => return Ok(Ok(answer)),
+                Err(why) => why,
+            };
+            if round == CORRECTIONS {
+                return Ok(Err(Trouble::new(Code::E_MODEL, &brief.visit, why)));
+            }
+            messages.extend(message.refused::<T>(round, &why));
+            round += 1;
+        }
+    }
+
+    /// The answer to these messages, from the disk or from the server.
+    async fn answer<T: Answer>(
+        &self,
+        brief: &Brief,
+        messages: &[Value],
+    ) -> Result<Message, Failure> {
+        let function =
+            json!({ "name": T::TOOL, "description": T::ABOUT, "parameters": schema_for!(T) });
+        // Not all servers can be told to call it.
+        let body = json!({
+            "model": self.settings.model,
+            "messages": messages,
+            "tools": [{ "type": "function", "function": function }],
+            "stream": true,
+            "stream_options": { "include_usage": true },
+        });
+        let body = body.to_string();
+        let name = format!("{}-{}", brief.visit, Digest::of(body.as_bytes()));
+        let file = self.settings.folder.join(name);
+        let mut pauses = self.settings.pauses.iter();
+        loop {
+            let (planner, body, file) = (self.clone(), body.clone(), file.clone());
+            // It also keeps an answer that comes when nobody waits for it any more.
+            let bought = spawn_blocking(move || planner.buy(&body, &file)).await?;
+            let (why, pause) = match bought {
+                Ok(message) => return Ok(message),
+                Err(Fault::Passing(why, pause)) => (why, pause),
+                Err(Fault::Lasting(why)) => return Err(why),
+            };
+            let Some(usual) = pauses.next() else { return Err(why) };
+            let pause = pause.unwrap_or(*usual);
+            if pause > LONGEST_PAUSE {
+                return Err(why);
+            }
+            sleep(pause).await;
+        }
+    }
+
+    /// Reads the answer from its file, or asks for it and writes the file. Blocks.
+    fn buy(&self, body: &str, file: &Path) -> Result<Message, Fault> {
+        // One that cannot be read is bought again.
+        let kept =
+            fs::read(file).ok().and_then(|json| serde_json::from_slice::<Message>(&json).ok());
+        if let Some(message) = kept {
+            return Ok(message);
+        }
+        let message = self.request(body)?;
+        let json = serde_json::to_vec(&message).map_err(lasting)?;
+        write_file(file, &file.with_extension("new"), &json).map_err(lasting)?;
+        Ok(message)
+    }
+
+    fn request(&self, body: &str) -> Result<Message, Fault> {
+        let Settings { url, key, .. } = &self.settings;
+        let url = format!("{}/chat/completions", url.trim_end_matches('/'));
+        let mut request = self.client.post(url.as_str()).content_type("application/json");
+        if let Some(key) = key {
+            request = request.header("authorization", format!("Bearer {key}"));
+        }
+        let passing = |error: Failure| Fault::Passing(error, None);
+        let mut reply = request.send(body).map_err(|error| passing(error.into()))?;
+        let status = reply.status();
+        let asked = reply.headers().get("retry-after").and_then(|it| it.to_str().ok());
+        let pause = asked.and_then(|it| it.trim().parse().ok()).map(Duration::from_secs);
+        let content = reply.body_mut().with_config().limit(MOST_BYTES);
+        if status.is_success() {
+            return Message::read(BufReader::new(content.reader())).map_err(passing);
+        }
+        let text = content.lossy_utf8(true).read_to_string().unwrap_or_default();
+        let why = Failure::from(format!("the server answers {status}: {}", end(&text)));
+        let is_passing = status.is_server_error()
+            || matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT);
+        Err(if is_passing { Fault::Passing(why, pause) } else { Fault::Lasting(why) })
+    }
+}
+
+fn lasting(error: impl Into<Failure>) -> Fault {
+    Fault::Lasting(error.into())
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Questions {
+    questions: Vec<String>,
+}
+
+impl Answer for Questions {
+    const TOOL: &'static str = "ask";
+    const ABOUT: &'static str = "Asks the person what is needed for a plan; best nothing.";
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Reads {
+    reads: Vec<Read>,
+}
+
+impl Answer for Reads {
+    const TOOL: &'static str = "read";
+    const ABOUT: &'static str = "Reads files before the plan; the most important ones last.";
+}
+
+impl Answer for Plan {
+    const TOOL: &'static str = "plan";
+    const ABOUT: &'static str = "Gives the plan.";
+
+    fn fault(&self) -> Option<&'static str> {
+        self.fault()
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Repair {
+    steps: Option<Vec<Step>>,
+}
+
+impl Answer for Repair {
+    const TOOL: &'static str = "repair";
+    const ABOUT: &'static str = "Gives the steps of a repair.";
+}
+
+impl Planner for OpenAi {
+    async fn questions(&self, brief: &Brief) -> Reply<Vec<String>> {
+        let task = "Ask what you have to know of the person, or give an empty list.";
+        let reply = self.ask::<Questions>(brief, task).await?;
+        Ok(reply.map(|it| it.questions))
+    }
+
+    async fn reads(&self, brief: &Brief) -> Reply<Vec<Read>> {
+        let reply = self.ask::<Reads>(brief, "Name the files that you have to read.").await?;
+        Ok(reply.map(|it| it.reads))
+    }
+
+    async fn plan(&self, brief: &Brief) -> Reply<Plan> {
+        self.ask(brief, "Make a plan, with the commands that verify it.").await
+    }
+
+    async fn repair(
+        &self,
+        brief: &Brief,
+        trouble: &Trouble,
+        rung: Rung,
+    ) -> Reply<Option<Vec<Step>>> {
+        let reply = self.ask::<Repair>(brief, &repair(brief, trouble, rung)).await?;
+        Ok(reply.map(|it| it.steps))
+    }
+}

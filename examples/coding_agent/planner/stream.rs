@@ -1,0 +1,153 @@
+//! The answer of a model, from the events that servers really send: the reason of the end can be
+//! empty or unknown, and the usage; calls come in pieces, and their ids repeat.
+
+use std::io::BufRead;
+
+use machine::worker::Failure;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::{Value, json};
+
+use super::context::end;
+
+/// The event after the last one. Some servers leave it out.
+const DONE: &str = "[DONE]";
+
+/// The reason of an answer that was cut at the limit of the model.
+const TOO_LONG: &str = "length";
+
+/// What a model answers in a state of the machine: a call of the only tool that is offered there.
+pub trait Answer: DeserializeOwned + JsonSchema {
+    const TOOL: &'static str;
+    const ABOUT: &'static str;
+
+    /// What is wrong with it that its schema cannot say.
+    fn fault(&self) -> Option<&'static str> {
+        None
+    }
+}
+
+/// A whole answer, and what it cost.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Message {
+    text: String,
+    calls: Vec<Called>,
+    /// Why it ended, in the words of the server.
+    reason: String,
+    /// As the server says it.
+    usage: Value,
+}
+
+/// A call of a tool, as the model wrote it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Called {
+    index: Option<u64>,
+    id: String,
+    name: String,
+    arguments: String,
+}
+
+impl Message {
+    /// Reads a stream. An answer that is cut off, or has a part that cannot be read, is an error.
+    pub fn read(stream: impl BufRead) -> Result<Self, Failure> {
+        let mut message = Self::default();
+        for line in stream.lines() {
+            let line = line?;
+            let data = line.strip_prefix("data:").unwrap_or_default().trim();
+            if data == DONE {
+                return Ok(message);
+            }
+            if !data.is_empty() {
+                message.add(&serde_json::from_str::<Value>(data)?)?;
+            }
+        }
+        if message.reason.is_empty() { Err("the answer was cut off".into()) } else { Ok(message) }
+    }
+
+    fn add(&mut self, event: &Value) -> Result<(), Failure> {
+        if let Some(error) = event.get("error").filter(|it| !it.is_null()) {
+            return Err(format!("the server has failed: {error}").into());
+        }
+        if let Some(usage) = event.get("usage").filter(|it| !it.is_null()) {
+            self.usage = usage.clone();
+        }
+        let choice = &event["choices"][0];
+        self.text.push_str(text(&choice["delta"]["content"]));
+        for piece in choice["delta"]["tool_calls"].as_array().into_iter().flatten() {
+            self.add_piece(piece);
+        }
+        self.reason.push_str(text(&choice["finish_reason"]));
+        Ok(())
+    }
+
+    /// Adds a piece to the call that it goes on with: one with this index, unless the piece begins
+    /// another. Some servers count no calls, and some repeat the name in each piece.
+    fn add_piece(&mut self, piece: &Value) {
+        let (index, id) = (piece["index"].as_u64(), text(&piece["id"]));
+        let (name, more) = (text(&piece["function"]["name"]), &piece["function"]["arguments"]);
+        let goes_on = |call: &Called| {
+            let is_whole = serde_json::from_str::<Value>(&call.arguments).is_ok();
+            name.is_empty() || call.id == id && call.name == name && !is_whole
+        };
+        let last = self.calls.iter().rposition(|call| index.is_none() || call.index == index);
+        let at = last.filter(|at| goes_on(&self.calls[*at])).unwrap_or(self.calls.len());
+        if at == self.calls.len() {
+            let (id, name) = (id.to_owned(), name.to_owned());
+            self.calls.push(Called { index, id, name, arguments: String::new() });
+        }
+        match more {
+            Value::String(text) => self.calls[at].arguments.push_str(text),
+            Value::Null => {}
+            object => self.calls[at].arguments.push_str(&object.to_string()),
+        }
+    }
+
+    /// Its only call, or why it cannot be used.
+    pub fn answer<T: Answer>(&self) -> Result<T, String> {
+        let tool = T::TOOL;
+        if self.reason == TOO_LONG {
+            return Err("the answer is too long: make a shorter one".to_owned());
+        }
+        let [call] = &self.calls[..] else {
+            return Err(format!("there are {} calls: call `{tool}` once", self.calls.len()));
+        };
+        if call.name != tool {
+            return Err(format!("unknown tool `{}`: call `{tool}` once", call.name));
+        }
+        let answer: T = serde_json::from_str(&call.arguments)
+            .map_err(|error| format!("the arguments do not fit the schema: {error}"))?;
+        answer.fault().map_or(Ok(answer), |fault| Err(fault.to_owned()))
+    }
+
+    /// What the model reads after an answer that cannot be used. The ids of its calls are new,
+    /// because models repeat theirs; servers refuse names and arguments of other forms.
+    pub fn refused<T: Answer>(&self, round: usize, why: &str) -> Vec<Value> {
+        if self.calls.is_empty() {
+            let text = if self.text.trim().is_empty() { "(no text)" } else { self.text.as_str() };
+            return vec![
+                json!({ "role": "assistant", "content": end(text) }),
+                json!({ "role": "user", "content": why }),
+            ];
+        }
+        let (mut calls, mut results) = (Vec::new(), Vec::new());
+        for (number, call) in self.calls.iter().enumerate() {
+            let id = format!("call{round:02}{number:03}");
+            let arguments = end(&call.arguments);
+            let is_object =
+                serde_json::from_str::<Value>(&arguments).is_ok_and(|it| it.is_object());
+            let arguments =
+                if is_object { arguments } else { json!({ "text": arguments }).to_string() };
+            let name = if call.name == T::TOOL { T::TOOL } else { "unknown" };
+            let function = json!({ "name": name, "arguments": arguments });
+            calls.push(json!({ "id": id, "type": "function", "function": function }));
+            results.push(json!({ "role": "tool", "tool_call_id": id, "content": why }));
+        }
+        let answer = json!({ "role": "assistant", "content": null, "tool_calls": calls });
+        results.insert(0, answer);
+        results
+    }
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
