@@ -4,34 +4,24 @@ use serde::{Deserialize, Serialize};
 
 use super::run::Seen;
 use crate::workspace::{
-    folder::Folder,
+    folder::{Folder, GENERATED},
     place::Place,
     refusal::Refusal,
     set::Found::{self, Nothing, Other},
 };
 
-/// Nothing in these folders is looked at, and nothing in `.git`. `.gitignore` is not read.
-const GENERATED: [&str; 2] = ["node_modules", "target"];
-
-/// All files of a folder, and the folders that cannot be read.
+/// All files of a folder, and the folders that cannot be read, without what is generated.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Snapshot(BTreeMap<Place, Found>);
 
 impl Snapshot {
     pub fn of(folder: &Folder) -> Result<Self, Refusal> {
-        let (mut found, mut open) = (BTreeMap::new(), folder.list(None)?);
-        while let Some((path, is_folder)) = open.pop() {
-            if !is_folder {
-                let now = folder.look(&path).unwrap_or(Other);
-                found.insert(path, now);
-            } else if !GENERATED.contains(&path.split().1) {
-                match folder.list(Some(&path)) {
-                    Ok(list) => open.extend(list),
-                    Err(_) => _ = found.insert(path, Other),
-                }
-            }
-        }
-        Ok(Self(found))
+        let (files, unread) = folder.files(None, &GENERATED)?;
+        let found = files.into_iter().map(|path| {
+            let now = folder.look(&path).unwrap_or(Other);
+            (path, now)
+        });
+        Ok(Self(found.chain(unread.into_iter().map(|(path, _)| (path, Other))).collect()))
     }
 
     /// The changes from this one to a later one. What is in a folder that could not be read is not

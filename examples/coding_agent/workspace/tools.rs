@@ -2,7 +2,7 @@
 //! [`write`](Write), [`delete`](Delete) and [`move`](Move) become an [`EditSet`], which is the call
 //! that a person approves.
 
-use std::collections::{BTreeMap, VecDeque, btree_map::Entry};
+use std::collections::{BTreeMap, btree_map::Entry};
 
 use machine::contract::Tool;
 use schemars::JsonSchema;
@@ -143,7 +143,8 @@ impl Workspace {
 
     /// Searches all files of a folder.
     pub fn search(&self, tool: &Search) -> Result<Hits, Refusal> {
-        let (files, skipped) = self.files(tool.under.as_ref())?;
+        let (files, unread) = self.folder.files(tool.under.as_ref(), &[])?;
+        let skipped = unread.into_iter().map(|(_, refusal)| refusal.to_string()).collect();
         let mut found = Hits { skipped, ..Hits::default() };
         for path in files {
             let skip = |refusal: Refusal| found.skipped.push(refusal.to_string());
@@ -160,21 +161,6 @@ impl Workspace {
             }
         }
         Ok(found)
-    }
-
-    /// All files of a folder, those near the top first, and why some could not be listed.
-    pub fn files(&self, under: Option<&Place>) -> Result<(Vec<Place>, Vec<String>), Refusal> {
-        let (mut files, mut skipped) = (Vec::new(), Vec::new());
-        let mut open = VecDeque::from(self.folder.list(under)?);
-        while let Some((path, is_folder)) = open.pop_front() {
-            if is_folder {
-                let skip = |refusal: Refusal| skipped.push(refusal.to_string());
-                open.extend(self.folder.list(Some(&path)).map_err(skip).unwrap_or_default());
-            } else {
-                files.push(path);
-            }
-        }
-        Ok((files, skipped))
     }
 
     /// Makes one edit set of several tools, in turn; nothing in the folder changes.
