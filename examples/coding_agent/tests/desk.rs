@@ -29,7 +29,16 @@ impl Desk {
     pub fn new(files: &[(&str, &str)]) -> Self {
         let memory = Path::new("/dev/shm");
         let root = if memory.is_dir() { TempDir::new_in(memory) } else { TempDir::new() };
-        let desk = Self(root.unwrap());
+        Self::at(root.unwrap(), files)
+    }
+
+    /// Where programs can be started, which some systems forbid in memory.
+    pub fn on_disk(files: &[(&str, &str)]) -> Self {
+        Self::at(TempDir::new().unwrap(), files)
+    }
+
+    fn at(root: TempDir, files: &[(&str, &str)]) -> Self {
+        let desk = Self(root);
         fs::create_dir_all(desk.path(".git/hooks")).unwrap();
         for (name, text) in files {
             fs::create_dir_all(desk.path(name).parent().unwrap()).unwrap();

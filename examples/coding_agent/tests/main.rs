@@ -19,5 +19,6 @@ mod planner;
 mod plans;
 mod property;
 mod runs;
+mod terminal;
 #[path = "../../testing.rs"]
 mod testing;

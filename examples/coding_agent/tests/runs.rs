@@ -13,7 +13,7 @@ use rustix::{
     fs::{CWD, Mode, mkfifoat},
     process::{Signal, getpid, kill_process},
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{
     commands::{
@@ -155,12 +155,19 @@ fn changes_are_seen() {
 /// The program itself, with a secret in its environment.
 #[test]
 fn the_environment_is_not_leaked() {
-    let desk = desk();
+    let (desk, script) = (desk(), "script.json");
+    let call = json!({"tool": "run", "argv": ["env"], "timeout": 60_000});
+    let plan = json!({"plan": {"steps": [{"tool_calls": [call]}]}});
+    fs::write(desk.root().join(script), plan.to_string()).unwrap();
     let mut program = Command::new(env!("CARGO_BIN_EXE_coding_agent"));
-    program.args(["run", "--folder"]).arg(desk.folder()).args(["--", "env"]);
+    program.current_dir(desk.root()).args(["do", "look", "--yes", "--dirty", "--script", script]);
+    program.args(["--folder", "folder", "--store", "store"]);
     let output = program.env("API_KEY", "a secret").env("LANG", "C").output().unwrap();
-    let text = String::from_utf8(output.stdout).unwrap();
-    assert!(output.status.success() && text.contains("LANG=C\n"), "{text}");
+    assert!(output.status.success(), "{output:?}");
+    let record = fs::read(desk.store().join("commands/1")).unwrap();
+    let record: Value = serde_json::from_slice(&record).unwrap();
+    let text = record["report"]["stdout"]["end"].as_str().unwrap();
+    assert!(text.contains("LANG=C\n"), "{text}");
     assert!(!text.contains("API_KEY") && !text.contains("a secret"), "{text}");
 }
 

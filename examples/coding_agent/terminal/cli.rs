@@ -1,0 +1,196 @@
+use std::{
+    error::Error,
+    ffi::OsString,
+    fs,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use clap::{Args, Parser, Subcommand};
+use coding_agent::{
+    plan::planner::Script,
+    workspace::{
+        edits::Workspace,
+        refusal::{At, Refusal},
+        set::{Digest, Ending},
+    },
+};
+use machine::actor::Human;
+use tokio::runtime;
+
+use super::{
+    demo,
+    face::{Face, Told},
+    session::Session,
+};
+
+pub type Failure = Box<dyn Error + Send + Sync>;
+
+const EXITS: &str = "\
+Exit codes: 0 done, 1 error, 2 usage, 3 needs an answer or a confirmation, 4 blocked. With 3, the last
+line of the output has the commands that answer.";
+
+/// How the program ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    Done = 0,
+    Error = 1,
+    Usage = 2,
+    Asks = 3,
+    Blocked = 4,
+}
+
+/// A coding agent: it plans, asks you, edits the files of one folder in sets that can be undone,
+/// runs commands there, and repairs what they show.
+///
+/// Commands are not sandboxed: for programs that you do not trust, run all of it in a container.
+#[derive(Debug, Parser)]
+#[command(version, after_help = EXITS)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+    /// The folder. The agent itself reads and writes nothing outside of it.
+    #[arg(long, global = true, value_name = "FOLDER", default_value = ".")]
+    folder: PathBuf,
+    /// What undo and crashes need; by default a folder beside that one, with `.edits` in its name.
+    /// The jobs are beside it, in a file with `.db` in its name.
+    #[arg(long, global = true, value_name = "FOLDER")]
+    store: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Do a task; or go on with the one that is open in the folder, also after a crash.
+    #[command(after_help = EXITS)]
+    Do(Box<Do>),
+    /// Undo the newest edits that are not undone.
+    Undo,
+    /// Repair a small program, which is made in a temporary folder, with a planner that follows a
+    /// script.
+    Demo {
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+// A doc comment would become that of the command.
+#[derive(Debug, Args)]
+pub struct Do {
+    /// The task. Without it: the open one, or how the last one ended.
+    pub task: Option<String>,
+    /// A script, which is the planner.
+    #[arg(long, value_name = "FILE")]
+    pub script: Option<PathBuf>,
+    #[command(flatten)]
+    pub said: Said,
+    /// Confirm a plan that edits only files that it expects to change, and runs neither a shell nor
+    /// git that throws work away; unless the task names what an undo does not take back.
+    #[arg(long)]
+    pub yes: bool,
+    /// Begin although git shows changes, or although there is no repository.
+    #[arg(long)]
+    pub dirty: bool,
+    /// Print a line of JSON for each event, and ask nothing. Without a terminal that is so, too.
+    #[arg(long)]
+    pub json: bool,
+    /// The name of the person who answers.
+    #[arg(long = "as", value_name = "NAME", value_parser = Human::new, default_value = "person")]
+    pub by: Human,
+    /// Serve the inspector, in which the job is seen as it runs.
+    #[arg(long, value_name = "ADDRESS", num_args = 0..=1, require_equals = true,
+          default_missing_value = "127.0.0.1:7878")]
+    pub serve: Option<SocketAddr>,
+}
+
+// The answer to what the open task asks.
+#[derive(Debug, Args)]
+#[group(multiple = false)]
+pub struct Said {
+    /// Answer a question; once for each of them.
+    #[arg(long, value_name = "TEXT")]
+    pub answer: Vec<String>,
+    /// Confirm this plan and its repairs.
+    #[arg(long, value_name = "PLAN")]
+    pub confirm: Option<String>,
+    /// Confirm only the first call of the plan, with this digest.
+    #[arg(long, value_name = "DIGEST")]
+    pub once: Option<Digest>,
+    /// Decline the plan.
+    #[arg(long, value_name = "WHY")]
+    pub decline: Option<String>,
+    /// End the task after the call that is under way.
+    #[arg(long, value_name = "WHY")]
+    pub cancel: Option<String>,
+}
+
+pub fn main() -> ExitCode {
+    let exit = run(Cli::parse()).unwrap_or_else(|error| {
+        eprintln!("error: {error}");
+        Exit::Error
+    });
+    ExitCode::from(exit as u8)
+}
+
+fn run(Cli { command, folder, store }: Cli) -> Result<Exit, Failure> {
+    match command {
+        Command::Demo { json } => run(Cli::parse_from::<_, OsString>(demo::words(json)?)),
+        Command::Undo => Ok(undo(&folder, &beside(&folder, store)?)?),
+        Command::Do(asked) => {
+            let store = beside(&folder, store)?;
+            runtime::Builder::new_multi_thread()
+                .worker_threads(2)
+                .enable_all()
+                .build()?
+                .block_on(drive(*asked, &folder, &store))
+        }
+    }
+}
+
+async fn drive(asked: Do, folder: &Path, store: &Path) -> Result<Exit, Failure> {
+    let Some(file) = &asked.script else {
+        eprintln!("error: there is no planner: pass `--script FILE`");
+        return Ok(Exit::Usage);
+    };
+    let text = fs::read(file).at(file.display())?;
+    let script: Script = serde_json::from_slice(&text).at(file.display())?;
+    Session::open(asked, folder, store, script).await?.drive().await
+}
+
+fn undo(folder: &Path, store: &Path) -> Result<Exit, Refusal> {
+    let workspace = Workspace::open(folder, store, Box::new(|_, _| Ok(())))?;
+    let report = workspace.undo()?;
+    let text = match report.ending {
+        Ending::Applied => "undone",
+        Ending::NotApplied => "not undone",
+        Ending::InDoubt => "in doubt: look at these paths",
+    };
+    let face = Face::new(false);
+    face.tell(&Told::Note { text: &format!("edits {}: {text}", report.number) });
+    for conflict in report.conflicts.iter().filter(|it| it.kept.is_none()) {
+        let text = format!("{}: changed by somebody else, and left as it is", conflict.path);
+        face.tell(&Told::Note { text: &text });
+    }
+    tell_displaced(&workspace, store, &face)?;
+    Ok(if report.ending == Ending::Applied { Exit::Done } else { Exit::Error })
+}
+
+/// Lists the files in which what somebody wrote at the same time is kept.
+pub fn tell_displaced(workspace: &Workspace, store: &Path, face: &Face) -> Result<(), Refusal> {
+    for conflict in workspace.store.displaced()? {
+        if let Some(name) = conflict.kept {
+            let kept = store.join("kept").join(name);
+            let text = format!("{}: what was written here is in {}", conflict.path, kept.display());
+            face.tell(&Told::Note { text: &text });
+        }
+    }
+    Ok(())
+}
+
+/// The store of a folder: by default the one beside it.
+fn beside(folder: &Path, store: Option<PathBuf>) -> Result<PathBuf, Refusal> {
+    if let Some(store) = store {
+        return Ok(store);
+    }
+    Ok(folder.canonicalize().at(folder.display())?.with_added_extension("edits"))
+}

@@ -1,0 +1,184 @@
+use std::{
+    fmt::{self, Display},
+    io::{self, IsTerminal, Write},
+    time::Duration,
+};
+
+use coding_agent::plan::{
+    model::{Call, Plan},
+    work::{Entry, Summary},
+};
+use indicatif::ProgressBar;
+use inquire::{InquireError, Select, Text};
+use machine::text::is_invisible;
+use serde::Serialize;
+
+/// The time between two pictures of the spinner.
+const TICK: Duration = Duration::from_millis(120);
+
+const CHOICES: [&str; 3] = ["yes, the plan and its repairs", "yes, its first call alone", "no"];
+
+/// Where the program tells what happens, and asks.
+pub enum Face {
+    /// A line of JSON for each event, and no questions.
+    Json,
+    Terminal(ProgressBar),
+}
+
+/// What the program tells: a line of JSON, or a text.
+#[derive(Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Told<'a> {
+    /// The job has come to this state.
+    State {
+        state: &'a str,
+    },
+    /// An act has ended.
+    Act(&'a Entry),
+    /// A plan waits for a person.
+    Plan {
+        plan: &'a Plan,
+        diff: &'a str,
+        objections: &'a [String],
+    },
+    /// A person has to do this; each command is one way to do it.
+    Asks {
+        questions: &'a [String],
+        commands: &'a [String],
+    },
+    Note {
+        text: &'a str,
+    },
+    /// The job is done, or blocked.
+    Summary(&'a Summary),
+}
+
+/// What a person says to a plan.
+pub enum Said {
+    Plan,
+    First,
+    No(String),
+}
+
+impl Face {
+    /// A terminal, if a person is there and does not want JSON.
+    pub fn new(wants_json: bool) -> Self {
+        if wants_json || !io::stdin().is_terminal() || !io::stdout().is_terminal() {
+            return Self::Json;
+        }
+        let bar = ProgressBar::new_spinner();
+        bar.enable_steady_tick(TICK);
+        Self::Terminal(bar)
+    }
+
+    pub fn tell(&self, told: &Told<'_>) {
+        match self {
+            Self::Json => print(&serde_json::to_string(told).unwrap_or_default()),
+            Self::Terminal(bar) => {
+                if let Told::State { state } = told {
+                    bar.set_message((*state).to_owned());
+                }
+                bar.suspend(|| print(&visible(&told.to_string())));
+            }
+        }
+    }
+
+    /// Asks each question; `None` if nobody answers.
+    pub fn answers(&self, questions: &[String]) -> Result<Option<String>, InquireError> {
+        self.ask(|| {
+            let answers = questions.iter().map(|question| Text::new(&visible(question)).prompt());
+            Ok(answers.collect::<Result<Vec<_>, _>>()?.join("\n"))
+        })
+    }
+
+    /// Asks for the confirmation of a plan; `None` if nobody answers.
+    pub fn confirmation(&self) -> Result<Option<Said>, InquireError> {
+        self.ask(|| {
+            let choice = Select::new("Confirm?", CHOICES.to_vec()).raw_prompt()?;
+            Ok(match choice.index {
+                0 => Said::Plan,
+                1 => Said::First,
+                _ => Said::No(Text::new("Why not?").prompt()?),
+            })
+        })
+    }
+
+    fn ask<T>(
+        &self,
+        prompt: impl FnOnce() -> Result<T, InquireError>,
+    ) -> Result<Option<T>, InquireError> {
+        let Self::Terminal(bar) = self else { return Ok(None) };
+        match bar.suspend(prompt) {
+            Err(InquireError::OperationCanceled | InquireError::OperationInterrupted) => Ok(None),
+            answer => answer.map(Some),
+        }
+    }
+}
+
+/// Ignores a closed pipe: what is committed stays committed.
+fn print(text: &str) {
+    let _ = writeln!(io::stdout(), "{text}");
+}
+
+/// A text of a model or of a file, which could move the cursor or hide a part of itself.
+fn visible(text: &str) -> String {
+    let mut visible = String::new();
+    for one in text.chars() {
+        if is_invisible(one) && !matches!(one, '\n' | '\t') {
+            visible.extend(one.escape_unicode());
+        } else {
+            visible.push(one);
+        }
+    }
+    visible
+}
+
+impl Display for Told<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::State { state } => write!(f, "{state}"),
+            Self::Act(entry) => {
+                write!(f, "  {}: {}", if entry.is_ok { "done" } else { "failed" }, entry.what)
+            }
+            Self::Plan { plan, diff, objections } => {
+                writeln!(f, "The plan {}, of {:?} risk:", plan.id, plan.risk_level)?;
+                for step in &plan.steps {
+                    writeln!(f, "  {}: {}", step.title, step.intent)?;
+                }
+                for call in plan.calls() {
+                    if let Call::Run(run) = call {
+                        writeln!(f, "  run {:?}, for at most {} ms", run.argv, run.timeout)?;
+                    }
+                }
+                for objection in *objections {
+                    writeln!(f, "  careful: {objection}")?;
+                }
+                f.write_str(diff)
+            }
+            Self::Asks { questions, commands } => {
+                for question in *questions {
+                    writeln!(f, "{question}")?;
+                }
+                write!(f, "Answer with one of these:\n  {}", commands.join("\n  "))
+            }
+            Self::Note { text } => f.write_str(text),
+            Self::Summary(summary) => write_summary(summary, f),
+        }
+    }
+}
+
+fn write_summary(summary: &Summary, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let Summary { what, why, verified, risk, undo, blocked } = summary;
+    match blocked {
+        None => writeln!(f, "Done:")?,
+        Some(blocked) => writeln!(f, "Blocked: {blocked}\nWhat was done:")?,
+    }
+    for act in what {
+        writeln!(f, "  {act}")?;
+    }
+    writeln!(f, "because:\n  {}", why.join("\n  "))?;
+    for (check, is_ok) in verified {
+        writeln!(f, "{}: {check}", if *is_ok { "passed" } else { "failed" })?;
+    }
+    write!(f, "The risk is {risk:?}. Sets of edits that `undo` takes back: {undo}.")
+}

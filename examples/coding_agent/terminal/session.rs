@@ -1,0 +1,324 @@
+use std::{
+    env,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use coding_agent::{
+    plan::{
+        agent::Agent,
+        consent::{Bounds, Scope},
+        hands::{Hands, lock},
+        job::{
+            Answer, AnyJob, Job, Limits,
+            job::{self, AwaitingConfirmation, Driver},
+        },
+        model::{Call, Plan},
+        planner::Planner,
+        work::{Summary, Work},
+    },
+    workspace::edits::Workspace,
+};
+use machine::{
+    Id,
+    actor::Actors,
+    journal::Fact,
+    store::{Committed, Message, Query, Store, Subscription},
+    text::shell_word,
+    worker::Worker,
+};
+use machine_console::http::{Http, serve};
+use tokio::{net::TcpListener, time::sleep};
+
+use super::{
+    cli::{Do, Exit, Failure, tell_displaced},
+    face::{Face, Said, Told},
+    preview::{Preview, rate},
+    repository,
+};
+
+/// The name of the program among actors.
+const NAME: &str = "coding-agent";
+
+/// The pause before the worker is asked again after a failed attempt.
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// The job of a folder, with a planner.
+pub struct Session<P> {
+    asked: Do,
+    planner: P,
+    workspace: Arc<Mutex<Workspace>>,
+    jobs: Store,
+    store: PathBuf,
+    face: Face,
+    /// The command that goes on with the job.
+    again: String,
+}
+
+/// What was told of a job.
+struct Log {
+    job: Id,
+    entries: Subscription,
+    state: String,
+    acts: usize,
+}
+
+impl<P: Planner + Clone> Session<P> {
+    /// Locks the folder, and opens the file of its jobs.
+    pub async fn open(asked: Do, folder: &Path, store: &Path, planner: P) -> Result<Self, Failure> {
+        let workspace = Workspace::open(folder, store, Box::new(|_, _| Ok(())))?;
+        let program = env::args_os().next().unwrap_or_else(|| "coding_agent".into());
+        let mut words = vec![program, "do".into(), "--folder".into(), folder.into()];
+        for (option, value) in [("--store", Some(store)), ("--script", asked.script.as_deref())] {
+            if let Some(value) = value {
+                words.push(option.into());
+                words.push(value.into());
+            }
+        }
+        let again = words.iter().map(shell_word).collect::<Vec<_>>().join(" ");
+        let jobs = Store::sqlite(store.with_added_extension("db")).await?;
+        let face = Face::new(asked.json);
+        let (workspace, store) = (Arc::new(Mutex::new(workspace)), store.to_owned());
+        Ok(Self { asked, planner, workspace, jobs, store, face, again })
+    }
+
+    /// Drives the job until it is done, or asks what nobody answers.
+    pub async fn drive(&self) -> Result<Exit, Failure> {
+        let Some(id) = self.begin().await? else {
+            eprintln!("error: no task is open: pass one");
+            return Ok(Exit::Usage);
+        };
+        self.serve().await?;
+        self.answer_with_words(id).await?;
+        // It may have been set aside, when its planner could not be asked.
+        self.jobs.requeue(id, &[]).await?;
+        let job: AnyJob = self.jobs.load(id).await?;
+        let entries = self.jobs.subscribe(Some(self.jobs.position().await?)).await?;
+        let acts = job.work().map_or(0, |work| work.ended.len());
+        let mut log = Log { job: id, entries, state: String::new(), acts };
+        loop {
+            let failed = self.work(&mut log).await?;
+            match self.jobs.load::<AnyJob>(id).await? {
+                AnyJob::Clarifying(job) => {
+                    let questions = &job.state().questions;
+                    let Some(answer) = self.face.answers(questions)? else {
+                        return Ok(self.asks(questions, &[format!("{} --answer TEXT", self.again)]));
+                    };
+                    let mut job = job.clarification_answer(answer, &self.asked.by);
+                    self.jobs.commit(&mut job).await?;
+                }
+                AnyJob::AwaitingConfirmation(job) => match self.consent(&job)? {
+                    Some(answer) => self.confirm(job, answer).await?,
+                    None => return Ok(self.asks(&[], &self.ways(&job))),
+                },
+                AnyJob::Done(job) => return self.end(&job.state().summary),
+                job => match failed {
+                    Some((error, false)) => {
+                        self.note(&format!("{error}; it is tried again"));
+                        sleep(PAUSE).await;
+                    }
+                    failed => return Err(self.stuck(&job, failed)),
+                },
+            }
+        }
+    }
+
+    /// The job that is open, or a new one; without a task also one that is done.
+    async fn begin(&self) -> Result<Option<Id>, Failure> {
+        let newest = self.jobs.load_all::<AnyJob>(&Query::new().newest_first().limit(1)).await?;
+        let newest = newest.items.into_iter().next().transpose()?;
+        let open = newest.as_ref().and_then(|job| Some((job.id(), job.goal()?)));
+        let Some(task) = &self.asked.task else { return Ok(newest.map(|job| job.id())) };
+        if let Some((id, goal)) = open {
+            // Answers are added to a goal, each as a line.
+            if goal == task || goal.starts_with(&format!("{task}\n")) {
+                return Ok(Some(id));
+            }
+            let ways = "`do` without a task goes on with it, and `--cancel WHY` ends it";
+            return Err(format!("another task is open: {goal:?}; {ways}").into());
+        }
+        repository::check(&lock(&self.workspace).folder.path, self.asked.dirty)?;
+        let mut job = Job::new(Limits::default()).user_message(task.clone(), &self.asked.by);
+        self.jobs.create(&mut job).await?;
+        Ok(Some(job.id()))
+    }
+
+    /// Applies the answer on the command line.
+    async fn answer_with_words(&self, id: Id) -> Result<(), Failure> {
+        let (said, by) = (&self.asked.said, &self.asked.by);
+        let job: AnyJob = self.jobs.load(id).await?;
+        if let Some(why) = said.cancel.clone().filter(|_| job.goal().is_some()) {
+            let message = Message::new(&job::Event::Cancel { why: Some(why) }, by)?;
+            self.jobs.send(id, &message).await?;
+            return Ok(());
+        }
+        let asks = !said.answer.is_empty()
+            || [&said.confirm, &said.decline, &said.cancel].iter().any(|it| it.is_some())
+            || said.once.is_some();
+        match job {
+            _ if !asks => Ok(()),
+            AnyJob::Clarifying(job) if !said.answer.is_empty() => {
+                let mut job = job.clarification_answer(said.answer.join("\n"), by);
+                Ok(self.jobs.commit(&mut job).await?)
+            }
+            AnyJob::AwaitingConfirmation(job) => {
+                let (plan, first) = (&job.work().plan.id, job.work().first);
+                let answer = match (&said.decline, said.once) {
+                    (Some(why), _) => Answer::No(why.clone()),
+                    (_, Some(once)) if first == Some(once) => Answer::Yes(Scope::Once(once)),
+                    _ if said.confirm.as_ref() == Some(plan) => Answer::Yes(self.whole_plan(&job)),
+                    _ => return Err("another plan waits for a confirmation".into()),
+                };
+                self.confirm(job, answer).await
+            }
+            job => Err(format!("nothing asks for that: the job is {}", job.status()).into()),
+        }
+    }
+
+    async fn confirm(&self, job: Job<AwaitingConfirmation>, answer: Answer) -> Result<(), Failure> {
+        let mut job = AnyJob::from(job.confirm(answer, &self.asked.by));
+        Ok(self.jobs.commit(&mut job).await?)
+    }
+
+    /// Works until nothing is ready, and tells what happens. Returns the last failed attempt, and
+    /// whether it was the last one.
+    async fn work(&self, log: &mut Log) -> Result<Option<(String, bool)>, Failure> {
+        let failed = Arc::new(Mutex::new(None));
+        let workspace = Arc::clone(&self.workspace);
+        let hands = Hands { workspace: Arc::clone(&workspace), jobs: self.jobs.clone() };
+        let agent = Agent { planner: self.planner.clone(), workspace, rate };
+        let report = Arc::clone(&failed);
+        let worker = Worker::new(&self.jobs, Actors::issue(NAME)?)
+            .handler(Driver(agent))
+            .tool(hands)
+            .on_error(move |attempt| {
+                let failed = (attempt.error.to_owned(), attempt.set_aside);
+                *report.lock().unwrap_or_else(PoisonError::into_inner) = Some(failed);
+            });
+        {
+            let mut work = std::pin::pin!(worker.run_until_idle());
+            loop {
+                tokio::select! {
+                    ended = &mut work => {
+                        ended?;
+                        break;
+                    }
+                    entry = log.entries.next() => log.tell(&entry?, &self.face),
+                }
+            }
+        }
+        let end = self.jobs.position().await?;
+        while log.entries.position() < end {
+            let entry = log.entries.next().await?;
+            log.tell(&entry, &self.face);
+        }
+        Ok(failed.lock().unwrap_or_else(PoisonError::into_inner).take())
+    }
+
+    /// Shows a plan, and asks for its confirmation; `None` if nobody answers.
+    fn consent(&self, job: &Job<AwaitingConfirmation>) -> Result<Option<Answer>, Failure> {
+        let (work, bounds) = (job.work(), self.bounds(job));
+        let Preview { diff, objections } = Preview::of(&lock(&self.workspace), work, &bounds);
+        self.face.tell(&Told::Plan { plan: &work.plan, diff: &diff, objections: &objections });
+        self.warn(&work.plan);
+        if self.asked.yes && objections.is_empty() {
+            self.note("`--yes` confirms it");
+            return Ok(Some(Answer::Yes(Scope::Plan(bounds))));
+        }
+        Ok(self.face.confirmation()?.map(|said| match (said, work.first) {
+            (Said::Plan, _) => Answer::Yes(Scope::Plan(bounds)),
+            (Said::First, Some(first)) => Answer::Yes(Scope::Once(first)),
+            (Said::First, None) => Answer::No("its first call cannot be made".to_owned()),
+            (Said::No(why), _) => Answer::No(why),
+        }))
+    }
+
+    /// Says how commands run, before a person confirms the first one.
+    fn warn(&self, plan: &Plan) {
+        if !plan.calls().any(|call| matches!(call, Call::Run(_))) {
+            return;
+        }
+        let folder = lock(&self.workspace).folder.path.clone();
+        let parent = folder.parent().unwrap_or(&folder);
+        self.note(&format!(
+            "Not sandboxed: a command can do what you can do. In a container, it is limited to \
+             what you mount, which is the folder with its store: docker run --rm -it --volume \
+             {}:/work IMAGE coding_agent do --folder /work/NAME",
+            shell_word(parent)
+        ));
+    }
+
+    fn bounds(&self, job: &Job<AwaitingConfirmation>) -> Bounds {
+        let Limits { repairs, request, .. } = job.context();
+        let request = i64::try_from(request.as_millis()).unwrap_or(i64::MAX);
+        let until = self.jobs.now().saturating_add(request);
+        Bounds::of(&job.work().plan, usize::try_from(*repairs).unwrap_or_default(), until)
+    }
+
+    fn whole_plan(&self, job: &Job<AwaitingConfirmation>) -> Scope {
+        Scope::Plan(self.bounds(job))
+    }
+
+    /// The commands that answer a plan.
+    fn ways(&self, job: &Job<AwaitingConfirmation>) -> Vec<String> {
+        let (work, again) = (job.work(), &self.again);
+        let mut ways = vec![format!("{again} --confirm {}", work.plan.id)];
+        ways.extend(work.first.map(|first| format!("{again} --once {first}")));
+        ways.push(format!("{again} --decline WHY"));
+        ways
+    }
+
+    fn asks(&self, questions: &[String], commands: &[String]) -> Exit {
+        self.face.tell(&Told::Asks { questions, commands });
+        Exit::Asks
+    }
+
+    fn note(&self, text: &str) {
+        self.face.tell(&Told::Note { text });
+    }
+
+    fn end(&self, summary: &Summary) -> Result<Exit, Failure> {
+        self.face.tell(&Told::Summary(summary));
+        tell_displaced(&lock(&self.workspace), &self.store, &self.face)?;
+        Ok(if summary.blocked.is_none() { Exit::Done } else { Exit::Blocked })
+    }
+
+    fn stuck(&self, job: &AnyJob, failed: Option<(String, bool)>) -> Failure {
+        let error = failed.map_or_else(|| "a call may be in doubt".to_owned(), |(error, _)| error);
+        let file = self.store.with_added_extension("db");
+        let show = format!("machine show {} --db {}", job.id(), shell_word(file));
+        format!("the job is {} and does not go on: {error}; `{show}` says more", job.status())
+            .into()
+    }
+
+    /// Serves the inspector until the program ends.
+    async fn serve(&self) -> Result<(), Failure> {
+        let Some(address) = self.asked.serve else { return Ok(()) };
+        let listener = TcpListener::bind(address).await?;
+        self.note(&format!("http://{}/inspector/ shows the job", listener.local_addr()?));
+        let http = Http::new(&self.jobs, Actors::issue("inspector")?).machine::<AnyJob>();
+        tokio::spawn(serve(listener, http, std::future::pending()));
+        Ok(())
+    }
+}
+
+impl Log {
+    /// Tells a transition of the job: its new state, and the acts that it has taken.
+    fn tell(&mut self, committed: &Committed, face: &Face) {
+        let Fact::Moved { to, payload, .. } = &committed.entry.fact else { return };
+        if committed.id != self.job {
+            return;
+        }
+        let new = payload.get("new").cloned();
+        let new: Option<Work> = new.and_then(|new| serde_json::from_value(new).ok());
+        for entry in new.iter().flat_map(|work| work.ended.iter().skip(self.acts)) {
+            face.tell(&Told::Act(entry));
+        }
+        self.acts = new.map_or(self.acts, |work| work.ended.len());
+        if self.state != *to {
+            self.state = to.clone().into_owned();
+            face.tell(&Told::State { state: to });
+        }
+    }
+}

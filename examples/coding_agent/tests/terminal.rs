@@ -1,0 +1,366 @@
+//! The program, as processes without a terminal: it repairs repositories, is killed, and gets bad
+//! input.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    io::Write,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    thread,
+    time::Instant,
+};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::{
+    desk::Desk,
+    testing::{Process, Random, number, seed},
+};
+
+const TASK: &str = "make it right";
+
+/// A check that counts its runs outside of the folder.
+const CHECK: &str = "#!/bin/sh\necho run >> ../log\ngrep -q right a\n";
+
+const WRONG: &str = "@@\n-old\n+wrong\n";
+const RIGHT: &str = "@@\n-old\n+right\n";
+
+fn git(desk: &Desk, words: &[&str]) {
+    let options = ["user.name=ann", "user.email=ann@localhost", "commit.gpgsign=false"];
+    let mut git = Command::new("git");
+    git.args(options.iter().flat_map(|option| ["-c", *option])).args(words);
+    let output = git.current_dir(desk.folder()).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+}
+
+fn repository(files: &[(&str, &str)]) -> Desk {
+    let desk = Desk::on_disk(files);
+    if desk.path("check").exists() {
+        fs::set_permissions(desk.path("check"), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    git(&desk, &["init", "--quiet"]);
+    git(&desk, &["add", "."]);
+    git(&desk, &["commit", "--quiet", "--message", "all"]);
+    desk
+}
+
+fn checked() -> Desk {
+    repository(&[("a", "old\n"), ("check", CHECK)])
+}
+
+/// A plan whose first patch does not pass the checks, and whose repair does.
+fn script(file: &str, checks: &[&[&str]], wrong: &str, right: &str) -> Value {
+    let step = |title: &str, diff: &str| {
+        let patch = json!({"tool": "patch", "path": file, "diff": diff});
+        json!({
+            "title": title,
+            "intent": format!("{title} is needed"),
+            "tool_calls": [{"tool": "edit", "edits": [patch]}],
+            "expected_artifacts": [file],
+        })
+    };
+    let run = |argv: &&[&str]| json!({"argv": argv, "timeout": 60_000});
+    let commands: Vec<Value> = checks.iter().map(run).collect();
+    let verification =
+        json!({"mode": "test", "commands": commands, "required": true, "stop_on_fail": true});
+    json!({
+        "plan": {"steps": [step("patch", wrong)], "verification": verification},
+        "repairs": [["roll_back", [step("repair", right)]]],
+    })
+}
+
+fn usual() -> Value {
+    script("a", &[&["./check"]], WRONG, RIGHT)
+}
+
+fn written(desk: &Desk, script: &Value) -> PathBuf {
+    let file = desk.root().join("script.json");
+    fs::write(&file, script.to_string()).unwrap();
+    file
+}
+
+/// What a process told.
+struct Told {
+    code: i32,
+    events: Vec<Value>,
+    errors: String,
+}
+
+impl Told {
+    fn of(process: Process) -> Self {
+        let output = process.ended();
+        let text = String::from_utf8(output.stdout).unwrap();
+        let events = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let errors = String::from_utf8(output.stderr).unwrap();
+        Self { code: output.status.code().unwrap(), events, errors }
+    }
+
+    fn all(&self, event: &str) -> Vec<&Value> {
+        self.events.iter().filter(|it| it["event"] == event).collect()
+    }
+
+    /// The only event of this kind.
+    fn one(&self, event: &str) -> &Value {
+        let all = self.all(event);
+        assert_eq!(all.len(), 1, "{event}: {:?} {}", self.events, self.errors);
+        all[0]
+    }
+
+    fn acts(&self) -> Vec<(&str, bool)> {
+        let acts = self.all("act").into_iter();
+        acts.map(|it| (it["what"].as_str().unwrap(), it["is_ok"].as_bool().unwrap())).collect()
+    }
+
+    fn states(&self) -> Vec<&str> {
+        self.all("state").into_iter().map(|it| it["state"].as_str().unwrap()).collect()
+    }
+}
+
+fn agent(desk: &Desk, words: &[&str]) -> Command {
+    let mut agent = Command::new(env!("CARGO_BIN_EXE_coding_agent"));
+    agent.args(words).arg("--folder").arg(desk.folder()).arg("--store").arg(desk.store());
+    agent.env("LC_ALL", "C").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    agent
+}
+
+fn told(desk: &Desk, words: &[&str]) -> Told {
+    Told::of(Process::start(&mut agent(desk, words)))
+}
+
+/// `do`, with the script of the folder.
+fn work(desk: &Desk, words: &[&str]) -> Told {
+    let script = desk.root().join("script.json");
+    told(desk, &[&["do", "--script", script.to_str().unwrap()][..], words].concat())
+}
+
+/// Confirmed in a second process, it patches, fails, rolls back, repairs and passes.
+fn repairs(files: &[(&str, &str)], file: &str, checks: &[&[&str]], wrong: &str, right: &str) {
+    let desk = repository(files);
+    written(&desk, &script(file, checks, wrong, right));
+    let before = desk.file(file);
+    let asked = work(&desk, &[TASK]);
+    assert_eq!(asked.code, 3, "{}", asked.errors);
+    assert_eq!(desk.file(file), before);
+    let plan = asked.one("plan");
+    assert!(plan["diff"].as_str().unwrap().contains(wrong.lines().nth(1).unwrap()), "{plan}");
+    let warned =
+        asked.all("note").iter().any(|it| it["text"].to_string().contains("Not sandboxed"));
+    assert!(warned, "{:?}", asked.events);
+    let id = plan["plan"]["plan_id"].as_str().unwrap();
+    let way = format!("--confirm {id}");
+    assert!(asked.one("asks")["commands"][0].as_str().unwrap().ends_with(&way));
+
+    let done = work(&desk, &["--confirm", id]);
+    assert_eq!(done.code, 0, "{:?} {}", done.events, done.errors);
+    let edit = format!("edit {file}");
+    let acts = done.acts();
+    let failed = acts.iter().position(|(_, is_ok)| !is_ok).unwrap();
+    assert_eq!(acts[0], (edit.as_str(), true));
+    assert_eq!(acts[failed + 1..failed + 3], [("undo edits 1", true), (edit.as_str(), true)]);
+    assert_eq!(acts[failed + 3..].len(), checks.len());
+    assert!(acts[failed + 3..].iter().all(|(_, is_ok)| *is_ok), "{acts:?}");
+    let states = done.states();
+    let end = ["recovering", "executing", "verifying", "summarizing", "done"];
+    assert!(states.ends_with(&end), "{states:?}");
+    let summary = done.one("summary");
+    assert_eq!(summary["blocked"], Value::Null);
+    assert_eq!(summary["why"], json!(["patch is needed", "repair is needed"]));
+
+    // Told again, and undone.
+    assert_eq!(work(&desk, &[]).one("summary"), summary);
+    assert_ne!(desk.file(file), before);
+    assert_eq!(told(&desk, &["undo"]).code, 0);
+    assert_eq!(desk.file(file), before);
+    assert_eq!(told(&desk, &["undo"]).code, 1);
+}
+
+#[test]
+fn a_test_in_rust_is_repaired() {
+    let code = "fn double(number: i32) -> i32 {\n    number + 2\n}\n\n#[test]\nfn doubles() {\n    \
+                assert_eq!([double(3), double(0)], [6, 0]);\n}\n";
+    repairs(
+        &[("lib.rs", code), (".gitignore", "target\n"), ("target/here", "")],
+        "lib.rs",
+        &[&["rustc", "--test", "-o", "target/check", "lib.rs"], &["./target/check"]],
+        "@@\n-    number + 2\n+    number * number\n",
+        "@@\n-    number + 2\n+    number * 2\n",
+    );
+}
+
+#[test]
+fn a_test_in_python_is_repaired() {
+    let is_there = Command::new("python3").arg("--version").output();
+    if !is_there.is_ok_and(|output| output.status.success()) {
+        let _ = writeln!(std::io::stderr(), "skipped: needs python3");
+        return;
+    }
+    let test = "import unittest\n\nfrom sums import double\n\n\nclass Test(unittest.TestCase):\n    \
+                def test(self):\n        self.assertEqual([double(3), double(0)], [6, 0])\n";
+    repairs(
+        &[("sums.py", "def double(number):\n    return number + 2\n"), ("test_sums.py", test)],
+        "sums.py",
+        &[&["python3", "-B", "-m", "unittest"]],
+        "@@\n-    return number + 2\n+    return number + 3\n",
+        "@@\n-    return number + 2\n+    return number * 2\n",
+    );
+}
+
+/// Offline, in the folder for temporary files.
+#[test]
+fn the_demo_repairs_a_program() {
+    let root = TempDir::new().unwrap();
+    let mut demo = Command::new(env!("CARGO_BIN_EXE_coding_agent"));
+    demo.args(["demo", "--json"]).env("TMPDIR", root.path()).stdin(Stdio::null());
+    let done = Told::of(Process::start(demo.stdout(Stdio::piped()).stderr(Stdio::piped())));
+    assert_eq!(done.code, 0, "{:?} {}", done.events, done.errors);
+    let results: Vec<bool> = done.acts().iter().map(|(_, is_ok)| *is_ok).collect();
+    assert_eq!(results, [true, false, true, true, true], "{:?}", done.events);
+}
+
+/// `CRASH_ROUNDS` kills, spread over the run.
+#[test]
+fn killed_at_any_moment() {
+    let start = Instant::now();
+    let desk = checked();
+    written(&desk, &usual());
+    assert_eq!(work(&desk, &[TASK, "--yes"]).code, 0);
+    let whole = start.elapsed();
+    for round in 0..number("CRASH_ROUNDS", 15) {
+        let desk = checked();
+        let script = written(&desk, &usual());
+        let words = ["do", "--script", script.to_str().unwrap(), TASK, "--yes"];
+        let agent = Process::start(&mut agent(&desk, &words));
+        let part = Random::new(seed(), round).below(1000);
+        thread::sleep(whole * u32::try_from(part).unwrap() / 1000);
+        agent.dies();
+
+        let mut done = work(&desk, &["--yes"]);
+        if done.code == 2 {
+            // It was killed before the task was stored.
+            done = work(&desk, &[TASK, "--yes"]);
+        }
+        let told = format!("round {round}, {part}: {:?} {}", done.events, done.errors);
+        assert_eq!(done.code, 0, "{told}");
+        assert_eq!(done.one("summary")["blocked"], Value::Null, "{told}");
+        assert_eq!(desk.file("a").as_deref(), Some("right\n"), "{told}");
+        assert!(desk.temporary_files().is_empty(), "{told}");
+        let runs = fs::read_to_string(desk.root().join("log")).unwrap().lines().count();
+        assert!(runs <= started(&desk.store()), "{runs} runs, {told}");
+    }
+}
+
+/// The number of commands whose records say that they may have been started.
+fn started(store: &Path) -> usize {
+    let records = fs::read_dir(store.join("commands")).unwrap();
+    let is_started = |record: Vec<u8>| {
+        let record: Value = serde_json::from_slice(&record).unwrap();
+        record["is_started"] == true
+    };
+    records.filter(|file| is_started(fs::read(file.as_ref().unwrap().path()).unwrap())).count()
+}
+
+/// What a person can answer, and how the program then ends.
+#[test]
+fn answers_on_the_command_line() {
+    let table: [(&[&str], i32); 7] = [
+        (&["--decline", "too risky"], 4),
+        (&["--cancel", "not needed"], 4),
+        (&["--confirm", "another plan"], 1),
+        (&["--answer", "nobody has asked"], 1),
+        (&["another task"], 1),
+        (&["--yes"], 0),
+        (&["--decline", "no", "--cancel", "no"], 2),
+    ];
+    for (words, code) in table {
+        let desk = checked();
+        let mut asks = usual();
+        asks["questions"] = json!(["which file?"]);
+        written(&desk, &asks);
+        assert_eq!(work(&desk, &[]).code, 2, "no task is open");
+        let asked = work(&desk, &[TASK]);
+        assert_eq!((asked.code, &asked.one("asks")["questions"]), (3, &json!(["which file?"])));
+        assert_eq!(work(&desk, &["--answer", "a"]).code, 3);
+        let ended = work(&desk, words);
+        assert_eq!(ended.code, code, "{words:?} {:?} {}", ended.events, ended.errors);
+        if code == 4 {
+            let blocked = ended.one("summary")["blocked"].as_str().unwrap();
+            assert!(blocked.starts_with("E_POLICY_DENIED: "), "{blocked}");
+        }
+        assert_eq!(desk.file("a").unwrap(), if code == 0 { "right\n" } else { "old\n" });
+    }
+}
+
+/// `--yes` does not confirm a plan with any of these.
+#[test]
+fn the_policy_asks() {
+    let mut outside = usual();
+    outside["plan"]["steps"][0]["expected_artifacts"] = json!(["b"]);
+    for (task, script, objection) in [
+        (TASK, script("a", &[&["sh", "-c", "true"]], WRONG, RIGHT), "a shell"),
+        (TASK, script("a", &[&["git", "reset", "--hard"]], WRONG, RIGHT), "destroy"),
+        (TASK, outside, "expect"),
+        (TASK, script("a", &[&["./check"]], "@@\n-none\n+wrong\n", RIGHT), "cannot be shown"),
+        ("Remove it", usual(), "an undo"),
+    ] {
+        let desk = checked();
+        written(&desk, &script);
+        let asked = work(&desk, &[task, "--yes"]);
+        assert_eq!(asked.code, 3, "{objection}: {}", asked.errors);
+        let objections = asked.one("plan")["objections"].to_string();
+        assert!(objections.contains(objection), "{objections}");
+    }
+}
+
+fn contents(desk: &Desk) -> BTreeMap<String, Vec<u8>> {
+    let read = |name: String| {
+        let bytes = fs::read(desk.path(&name)).unwrap();
+        (name, bytes)
+    };
+    desk.files().into_iter().map(read).collect()
+}
+
+/// Nothing in the folder changes.
+#[test]
+fn bad_input_is_refused() {
+    type Spoil = fn(&Desk);
+    let table: [(&str, Spoil, i32, &str); 9] = [
+        ("no repository", |desk| fs::remove_file(desk.path(".git/HEAD")).unwrap(), 1, "repository"),
+        ("changes", |desk| fs::write(desk.path("new"), "").unwrap(), 1, "--dirty"),
+        ("a merge", |desk| fs::write(desk.path(".git/MERGE_HEAD"), "").unwrap(), 1, "middle"),
+        (
+            "no script",
+            |desk| fs::remove_file(desk.root().join("script.json")).unwrap(),
+            1,
+            "script",
+        ),
+        ("no JSON", |desk| fs::write(desk.root().join("script.json"), "{").unwrap(), 1, "line 1"),
+        ("a field", |desk| drop(written(desk, &json!({"shell": "rm"}))), 1, "unknown field"),
+        ("a path", |desk| drop(written(desk, &json!({"reads": [{"path": "../b"}]}))), 1, "`..`"),
+        ("no step", |desk| drop(written(desk, &json!({}))), 4, ""),
+        ("nobody there", |_| {}, 3, ""),
+    ];
+    for (name, spoil, code, error) in table {
+        let desk = checked();
+        written(&desk, &usual());
+        spoil(&desk);
+        let before = contents(&desk);
+        let refused = work(&desk, &[TASK]);
+        assert_eq!(refused.code, code, "{name}: {:?} {}", refused.events, refused.errors);
+        assert!(refused.errors.contains(error), "{name}: {}", refused.errors);
+        assert_eq!(contents(&desk), before, "{name}");
+    }
+    let desk = checked();
+    written(&desk, &usual());
+    let another = desk.open();
+    let refused = work(&desk, &[TASK]);
+    assert_eq!(refused.code, 1);
+    assert!(refused.errors.contains("in use by another agent"), "{}", refused.errors);
+    drop(another);
+    assert_eq!(told(&desk, &["do", TASK]).code, 2, "there is no planner");
+    fs::remove_dir_all(desk.folder()).unwrap();
+    let refused = work(&desk, &[TASK]);
+    assert_eq!((refused.code, refused.errors.contains("No such file")), (1, true));
+}
