@@ -1,6 +1,7 @@
 use std::{
     env,
     path::{Path, PathBuf},
+    pin::pin,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
@@ -167,8 +168,10 @@ impl<P: Planner + Clone> Session<P> {
                 let answer = match (&said.decline, said.once) {
                     (Some(why), _) => Answer::No(why.clone()),
                     (_, Some(once)) if first == Some(once) => Answer::Yes(Scope::Once(once)),
-                    _ if said.confirm.as_ref() == Some(plan) => Answer::Yes(self.whole_plan(&job)),
-                    _ => return Err("another plan waits for a confirmation".into()),
+                    _ if said.confirm.as_ref() == Some(plan) => {
+                        Answer::Yes(Scope::Plan(self.bounds(&job)))
+                    }
+                    _ => return Err(format!("the plan {plan} waits for a confirmation").into()),
                 };
                 self.confirm(job, answer).await
             }
@@ -196,16 +199,14 @@ impl<P: Planner + Clone> Session<P> {
                 let failed = (attempt.error.to_owned(), attempt.set_aside);
                 *report.lock().unwrap_or_else(PoisonError::into_inner) = Some(failed);
             });
-        {
-            let mut work = std::pin::pin!(worker.run_until_idle());
-            loop {
-                tokio::select! {
-                    ended = &mut work => {
-                        ended?;
-                        break;
-                    }
-                    entry = log.entries.next() => log.tell(&entry?, &self.face),
+        let mut work = pin!(worker.run_until_idle());
+        loop {
+            tokio::select! {
+                ended = &mut work => {
+                    ended?;
+                    break;
                 }
+                entry = log.entries.next() => log.tell(&entry?, &self.face),
             }
         }
         let end = self.jobs.position().await?;
@@ -249,15 +250,12 @@ impl<P: Planner + Clone> Session<P> {
         ));
     }
 
+    /// What the confirmation of a plan allows, until the time for the request is over.
     fn bounds(&self, job: &Job<AwaitingConfirmation>) -> Bounds {
         let Limits { repairs, request, .. } = job.context();
         let request = i64::try_from(request.as_millis()).unwrap_or(i64::MAX);
         let until = self.jobs.now().saturating_add(request);
         Bounds::of(&job.work().plan, usize::try_from(*repairs).unwrap_or_default(), until)
-    }
-
-    fn whole_plan(&self, job: &Job<AwaitingConfirmation>) -> Scope {
-        Scope::Plan(self.bounds(job))
     }
 
     /// The commands that answer a plan.
