@@ -9,7 +9,7 @@ use std::{
 
 use clap::{Args, Parser, Subcommand};
 use coding_agent::{
-    plan::planner::Script,
+    planner::{openai::OpenAi, script::Script},
     workspace::{
         edits::Workspace,
         refusal::{At, Refusal},
@@ -79,7 +79,8 @@ enum Command {
 pub struct Do {
     /// The task. Without it: the open one, or how the last one ended.
     pub task: Option<String>,
-    /// A script, which is the planner.
+    /// A script, which is the planner. Without it, the planner is the model that
+    /// `CODING_AGENT_URL` and `CODING_AGENT_MODEL` name.
     #[arg(long, value_name = "FILE")]
     pub script: Option<PathBuf>,
     #[command(flatten)]
@@ -148,13 +149,20 @@ fn run(Cli { command, folder, store }: Cli) -> Result<Exit, Failure> {
 }
 
 async fn drive(asked: Do, folder: &Path, store: &Path) -> Result<Exit, Failure> {
-    let Some(file) = &asked.script else {
-        eprintln!("error: there is no planner: pass `--script FILE`");
-        return Ok(Exit::Usage);
-    };
-    let text = fs::read(file).at(file.display())?;
-    let script: Script = serde_json::from_slice(&text).at(file.display())?;
-    Session::open(asked, folder, store, script).await?.drive().await
+    if let Some(file) = &asked.script {
+        let text = fs::read(file).at(file.display())?;
+        let script: Script = serde_json::from_slice(&text).at(file.display())?;
+        return Session::open(asked, folder, store, script).await?.drive().await;
+    }
+    match OpenAi::from_environment(&store.with_added_extension("model")) {
+        Ok(model) => Session::open(asked, folder, store, model).await?.drive().await,
+        Err(refusal) => {
+            eprintln!(
+                "error: there is no planner: pass `--script FILE`, or name a model: {refusal}"
+            );
+            Ok(Exit::Usage)
+        }
+    }
 }
 
 fn undo(folder: &Path, store: &Path) -> Result<Exit, Refusal> {

@@ -16,9 +16,9 @@ use coding_agent::{
             job::{self, AwaitingConfirmation, Driver},
         },
         model::{Call, Plan},
-        planner::Planner,
         work::{Summary, Work},
     },
+    planner::Planner,
     workspace::edits::Workspace,
 };
 use machine::{
