@@ -45,8 +45,6 @@ pub type Watch = Box<dyn Fn(Moment) -> Result<(), Refusal> + Send + Sync>;
 /// The commands of an agent in its folder. One at a time.
 pub struct Commands<'a> {
     workspace: &'a Workspace,
-    /// The end of a command whose agent died.
-    pub interrupted: Option<Report>,
     watch: Watch,
 }
 
@@ -66,8 +64,8 @@ struct Record {
 impl<'a> Commands<'a> {
     /// Ends a command whose agent died.
     pub fn open(workspace: &'a Workspace, watch: Watch) -> Result<Self, Refusal> {
-        let mut commands = Self { workspace, interrupted: None, watch };
-        commands.interrupted = commands.recover()?;
+        let commands = Self { workspace, watch };
+        commands.recover()?;
         Ok(commands)
     }
 
@@ -147,17 +145,17 @@ impl<'a> Commands<'a> {
     }
 
     /// Ends the newest command, if its agent has not.
-    fn recover(&self) -> Result<Option<Report>, Refusal> {
-        let Some(number) = self.newest()? else { return Ok(None) };
+    fn recover(&self) -> Result<(), Refusal> {
+        let Some(number) = self.newest()? else { return Ok(()) };
         let record: Record = self.workspace.store.load_from(COMMANDS, number)?;
         if record.report.is_some() {
-            return Ok(None);
+            return Ok(());
         }
         record.group.end()?;
         let ending = if record.is_started { Ending::Interrupted } else { Ending::NotStarted };
         let [stdout, stderr] = [Text::default(), Text::default()];
         let report = Report { number, ending, stdout, stderr, is_held: false, seen: Vec::new() };
-        self.end(record, report).map(Some)
+        self.end(record, report).map(|_| ())
     }
 
     /// Compares the files, and writes how a command ended.
@@ -171,7 +169,6 @@ impl<'a> Commands<'a> {
     }
 
     /// How a command ended whose record comes after that number.
-    #[allow(dead_code, reason = "the tests of commands need no other one than the newest")]
     pub fn find(&self, after: usize, run: &Run) -> Result<Option<Report>, Refusal> {
         let numbers = self.workspace.store.numbers_in(COMMANDS)?;
         for number in numbers.into_iter().filter(|number| *number > after) {

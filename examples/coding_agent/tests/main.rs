@@ -3,12 +3,9 @@
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a failing test should panic")]
-#![allow(unreachable_pub, reason = "the modules of the program say `pub`")]
+#![allow(unreachable_pub, reason = "`pub` marks what other modules of the tests use")]
 
-#[path = "../commands/mod.rs"]
-mod commands;
-#[path = "../workspace/mod.rs"]
-mod workspace;
+use coding_agent::{commands, workspace};
 
 mod desk;
 mod edits;

@@ -1,5 +1,6 @@
 use std::{
     fs,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex},
 };
 
@@ -8,12 +9,25 @@ use crate::{
     person::{Figures, Person},
     testing::{Random, number, seed},
     workspace::{
-        edits::{Twin, Workspace},
+        edits::{Step, Watch, Workspace},
+        place::TEMPORARY,
         refusal::{self, Code},
         set::Ending,
         tools::Request,
     },
 };
+
+/// A mistake that the property must notice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Twin {
+    /// Whatever is at a path is replaced.
+    PlainRename,
+    /// What was displaced is not looked at.
+    NoSecondDigest,
+    UndoByPath,
+    /// At the start, temporary files are removed.
+    CleanUp,
+}
 
 /// `CRASH_ROUNDS` (default 8) times 25 kills at random steps, with a person who edits in place, by
 /// rename, and through descriptors that were opened before, and with full disks and undos. Every
@@ -64,10 +78,10 @@ fn scenario(
     for _ in 0..3 {
         clean_up();
         process(|| {
-            let Ok(mut workspace) = desk.watched(Person::watch(&person)) else { return };
-            workspace.twin = twin;
+            let watch = mistaken(twin, desk.folder(), Person::watch(&person));
+            let Ok(workspace) = desk.watched(watch) else { return };
             for _ in 0..4 {
-                act(&workspace, &person);
+                act(&workspace, &person, twin);
             }
         });
     }
@@ -76,8 +90,7 @@ fn scenario(
     let workspace = desk.open();
     // Also after the last edit, when the files that were replaced are in the store.
     (0..3).for_each(|_| person.act());
-    let mut displaced = workspace.store.displaced().map_err(|error| error.to_string())?;
-    displaced.retain(|_| twin != Some(Twin::NoSecondDigest));
+    let displaced = workspace.store.displaced().map_err(|error| error.to_string())?;
     let displaced: Vec<(String, String)> = displaced
         .into_iter()
         .filter_map(|it| {
@@ -101,8 +114,30 @@ fn scenario(
     }
 }
 
+/// Makes the mistake of a twin in the steps of an edit, after what the person does there.
+fn mistaken(twin: Option<Twin>, folder: PathBuf, person: Watch) -> Watch {
+    Box::new(move |step, place| {
+        person(step, place)?;
+        let path = folder.join(place.as_str());
+        match (twin, step, temporary(&path)) {
+            (Some(Twin::PlainRename), Step::Compared, Some(new)) => fs::rename(new, path).unwrap(),
+            (Some(Twin::NoSecondDigest), Step::Exchanged, Some(old)) => {
+                fs::remove_file(old).unwrap();
+            }
+            _ => {}
+        }
+        Ok(())
+    })
+}
+
+/// A temporary file beside a path.
+fn temporary(path: &Path) -> Option<PathBuf> {
+    let mut files = fs::read_dir(path.parent()?).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
+    files.find(|file| file.to_string_lossy().contains(TEMPORARY))
+}
+
 /// The agent edits some files, or undoes.
-fn act(workspace: &Workspace, person: &Mutex<Person>) {
+fn act(workspace: &Workspace, person: &Mutex<Person>, twin: Option<Twin>) {
     let (is_undo, requests) = {
         let mut person = person.lock().unwrap();
         if person.random.one_in(2) {
@@ -110,7 +145,7 @@ fn act(workspace: &Workspace, person: &Mutex<Person>) {
         }
         (person.random.one_in(4), requests(&mut person))
     };
-    if is_undo && workspace.twin == Some(Twin::UndoByPath) {
+    if is_undo && twin == Some(Twin::UndoByPath) {
         return undo_by_path(workspace);
     }
     if is_undo {

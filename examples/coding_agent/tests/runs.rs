@@ -241,11 +241,16 @@ fn killed_at(moment: Moment) -> Desk {
     desk
 }
 
+/// What the next agent finds.
+fn interrupted(workspace: &Workspace) -> Report {
+    opened(workspace).find(0, &shell(BLOCKED)).unwrap().unwrap()
+}
+
 #[test]
 fn a_command_is_not_started_without_its_agent() {
     let desk = killed_at(Moment::Recorded);
     let workspace = desk.open();
-    let report = opened(&workspace).interrupted.unwrap();
+    let report = interrupted(&workspace);
     assert_eq!((report.number, report.ending), (1, Ending::NotStarted));
     assert!(report.seen.is_empty(), "{report:?}");
     assert_eq!(desk.file("started"), None);
@@ -257,12 +262,11 @@ fn a_command_ends_after_its_agent() {
     let processes = ["child", "started"].map(|file| written(&desk, file).unwrap());
     assert!(processes.into_iter().all(lives));
     let workspace = desk.open();
-    let report = opened(&workspace).interrupted.unwrap();
+    let report = interrupted(&workspace);
     assert_eq!((report.number, report.ending), (1, Ending::Interrupted));
     let seen: Vec<_> = report.seen.iter().map(|Seen { path, .. }| path.clone()).collect();
     assert_eq!(seen, ["child", "started"].map(place));
     assert!(!processes.into_iter().any(lives));
-    assert_eq!(opened(&workspace).interrupted, None);
     drop(workspace);
     assert_eq!(run(&desk, &command(&["cat", "a"])).number, 2);
 }
@@ -277,7 +281,7 @@ fn another_process_is_not_killed() {
     *start = (start.as_u64().unwrap() + 1).into();
     fs::write(&file, record.to_string()).unwrap();
     let workspace = desk.open();
-    assert_eq!(opened(&workspace).interrupted.unwrap().ending, Ending::Interrupted);
+    assert_eq!(interrupted(&workspace).ending, Ending::Interrupted);
     for file in ["child", "started"] {
         let process = written(&desk, file).unwrap();
         assert!(lives(process));

@@ -32,27 +32,11 @@ pub enum Step {
 /// Called after each step. An error is treated like one of the system.
 pub type Watch = Box<dyn Fn(Step, &Place) -> Result<(), Refusal> + Send + Sync>;
 
-/// A mistake that the tests must notice.
-#[cfg(test)]
-#[allow(dead_code, reason = "the program's own test build does not use them")]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Twin {
-    PlainRename,
-    NoSecondDigest,
-    UndoByPath,
-    /// At the start, temporary files are removed.
-    CleanUp,
-}
-
 /// The folder of an agent, with the store of what it did there. One at a time.
 pub struct Workspace {
     pub folder: Folder,
     pub store: Store,
-    /// The end of a set whose process died.
-    pub recovered: Option<Report>,
     watch: Watch,
-    #[cfg(test)]
-    pub twin: Option<Twin>,
 }
 
 impl Workspace {
@@ -61,15 +45,8 @@ impl Workspace {
     pub fn open(folder: &Path, store: &Path, watch: Watch) -> Result<Self, Refusal> {
         let folder = Folder::open(folder)?;
         let store = Store::open(store, &folder)?;
-        let mut workspace = Self {
-            folder,
-            store,
-            watch,
-            recovered: None,
-            #[cfg(test)]
-            twin: None,
-        };
-        workspace.recovered = workspace.recover()?;
+        let workspace = Self { folder, store, watch };
+        workspace.recover()?;
         Ok(workspace)
     }
 

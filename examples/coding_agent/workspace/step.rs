@@ -14,8 +14,6 @@ use rustix::{
     io::Errno,
 };
 
-#[cfg(test)]
-use super::edits::Twin;
 use super::{
     edits::{Step, Workspace},
     folder::look,
@@ -112,12 +110,6 @@ impl<'a> Edit<'a> {
                 return self.conflict();
             }
             self.watch(Step::Compared)?;
-            #[cfg(test)]
-            if self.workspace.twin == Some(Twin::PlainRename) && new != Found::Nothing {
-                let from = (&self.folder, self.temporary.as_str());
-                let renamed = self.rename(from, (&self.folder, self.name()), RenameFlags::empty());
-                return renamed.map(|_| None);
-            }
             if !self.exchange(new, old)? {
                 return self.conflict();
             }
@@ -125,10 +117,6 @@ impl<'a> Edit<'a> {
             displaced = self.look(&self.temporary)?;
         }
         self.watch(Step::Displaced)?;
-        #[cfg(test)]
-        if self.workspace.twin == Some(Twin::NoSecondDigest) {
-            displaced = old;
-        }
         if displaced != old {
             return self.give_back(displaced, new);
         }
