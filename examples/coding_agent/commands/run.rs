@@ -5,7 +5,6 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use machine::contract::Tool;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -27,8 +26,7 @@ const DESTROYERS: [&str; 5] = ["checkout", "clean", "reset", "restore", "stash"]
 const GIT: &str = "git";
 
 /// Runs a program in the folder, without input. The call has no other time limit.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Tool)]
-#[tool(workspace.run, irreversible, receipt = Report, refusal = Refusal, timeout = None)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Run {
     /// The program and its arguments. No shell reads them.

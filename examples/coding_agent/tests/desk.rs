@@ -12,7 +12,7 @@ use crate::workspace::{
     place::{Place, TEMPORARY},
     refusal::Refusal,
     set::Digest,
-    tools::{Delete, Move, Patch, Request, Write},
+    tools::Request,
 };
 
 pub const FILES: [(&str, &str); 4] =
@@ -133,18 +133,18 @@ pub fn place(path: &str) -> Place {
 }
 
 pub fn patch(path: &str, diff: &str) -> Request {
-    Request::Patch(Patch { path: place(path), diff: diff.to_owned() })
+    Request::Patch { path: place(path), diff: diff.to_owned() }
 }
 
 pub fn write(path: &str, text: &str, read: Option<&str>) -> Request {
     let read = read.map(|text| Digest::of(text.as_bytes()));
-    Request::Write(Write { path: place(path), text: text.to_owned(), read })
+    Request::Write { path: place(path), text: text.to_owned(), read }
 }
 
 pub fn delete(path: &str, read: &str) -> Request {
-    Request::Delete(Delete { path: place(path), read: Digest::of(read.as_bytes()) })
+    Request::Delete { path: place(path), read: Digest::of(read.as_bytes()) }
 }
 
 pub fn rename(path: &str, to: &str) -> Request {
-    Request::Move(Move { path: place(path), to: place(to) })
+    Request::Move { path: place(path), to: place(to) }
 }

@@ -24,12 +24,7 @@ use coding_agent::{
         work::{Occurrence, Summary, Work},
     },
     planner::{Rung, script::Script},
-    workspace::{
-        edits::Workspace,
-        refusal::Code,
-        set::Digest,
-        tools::{Patch, Request},
-    },
+    workspace::{edits::Workspace, refusal::Code, set::Digest, tools::Request},
 };
 use machine::{
     Id,
@@ -44,11 +39,11 @@ use crate::{desk::Desk, testing::STUCK};
 const CHECK: [&str; 4] = ["grep", "-q", "right", "a"];
 
 fn step(id: &str, diff: &str) -> Step {
-    let patch = Patch { path: "a".parse().unwrap(), diff: diff.to_owned() };
+    let patch = Request::Patch { path: "a".parse().unwrap(), diff: diff.to_owned() };
     Step {
         id: id.to_owned(),
         intent: format!("{id} is needed"),
-        tool_calls: vec![Call::Edit { edits: vec![Request::Patch(patch)] }],
+        tool_calls: vec![Call::Edit { edits: vec![patch] }],
         expected_artifacts: vec!["a".parse().unwrap()],
         ..Step::default()
     }

@@ -159,10 +159,10 @@ fn act(workspace: &Workspace, person: &Mutex<Person>, twin: Option<Twin>) {
         let mut person = person.lock().unwrap();
         for request in &requests {
             match request {
-                Request::Write(write) => person.forget(write.path.as_str()),
-                Request::Delete(delete) => person.forget(delete.path.as_str()),
-                Request::Move(it) => person.forget(it.path.as_str()),
-                Request::Patch(_) => {}
+                Request::Patch { .. } => {}
+                Request::Write { path, .. }
+                | Request::Delete { path, .. }
+                | Request::Move { path, .. } => person.forget(path.as_str()),
             }
         }
         let after = set.changes.iter().filter_map(|change| change.after);

@@ -2,11 +2,9 @@ use std::{
     fmt,
     io::{self, Read},
     str::FromStr,
-    time::Duration,
 };
 
 use blake3::{Hash, Hasher, HexError};
-use machine::contract::Tool;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -108,8 +106,7 @@ impl Change {
 
 /// Changes that are made together or not at all: the arguments of the call, which a person
 /// approves. The contents are in the store, by digest.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tool)]
-#[tool(workspace.edit, irreversible, receipt = Report, refusal = Refusal, settling_time = Duration::ZERO)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EditSet {
     pub changes: Vec<Change>,

@@ -1,6 +1,5 @@
-//! What a model can ask for. Reading and planning change nothing in the folder: [`patch`](Patch),
-//! [`write`](Write), [`delete`](Delete) and [`move`](Move) become an [`EditSet`], which is the call
-//! that a person approves.
+//! What a model can ask for. Reading and planning change nothing in the folder: [requests](Request)
+//! become an [`EditSet`], which a person approves.
 
 use std::collections::{BTreeMap, btree_map::Entry};
 
@@ -74,54 +73,31 @@ pub struct Hit {
     pub text: String,
 }
 
-/// Changes parts of a file, which are found by their text.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema, Tool)]
-#[tool(workspace.patch, idempotent, receipt = EditSet, refusal = Refusal)]
-#[serde(deny_unknown_fields)]
-pub struct Patch {
-    pub path: Place,
-    /// Hunks, as in a unified diff without its header.
-    pub diff: String,
-}
-
-/// Writes a whole file.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema, Tool)]
-#[tool(workspace.write, idempotent, receipt = EditSet, refusal = Refusal)]
-#[serde(deny_unknown_fields)]
-pub struct Write {
-    pub path: Place,
-    pub text: String,
-    /// The digest of the file as it was read, if it exists.
-    pub read: Option<Digest>,
-}
-
-/// Deletes a file.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema, Tool)]
-#[tool(workspace.delete, idempotent, receipt = EditSet, refusal = Refusal)]
-#[serde(deny_unknown_fields)]
-pub struct Delete {
-    pub path: Place,
-    /// The digest of the file as it was read.
-    pub read: Digest,
-}
-
-/// Moves a file to a path where nothing is.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema, Tool)]
-#[tool(workspace.rename, idempotent, receipt = EditSet, refusal = Refusal)]
-#[serde(deny_unknown_fields)]
-pub struct Move {
-    pub path: Place,
-    pub to: Place,
-}
-
 /// A tool that edits.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "tool", rename_all = "snake_case")]
+#[serde(tag = "tool", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Request {
-    Patch(Patch),
-    Write(Write),
-    Delete(Delete),
-    Move(Move),
+    /// Changes parts of a file, which are found by their text.
+    Patch {
+        path: Place,
+        /// Hunks, as in a unified diff without its header.
+        diff: String,
+    },
+    /// Writes a whole file.
+    Write {
+        path: Place,
+        text: String,
+        /// The digest of the file as it was read, if it exists.
+        read: Option<Digest>,
+    },
+    /// Deletes a file.
+    Delete {
+        path: Place,
+        /// The digest of the file as it was read.
+        read: Digest,
+    },
+    /// Moves a file to a path where nothing is.
+    Move { path: Place, to: Place },
 }
 
 impl Workspace {
@@ -197,12 +173,12 @@ struct Draft<'a> {
 impl Draft<'_> {
     fn add(&mut self, request: &Request) -> Result<(), Refusal> {
         match request {
-            Request::Patch(Patch { path, diff }) => {
+            Request::Patch { path, diff } => {
                 let old = self.take(path, None)?;
                 let bytes = patch(path, &old.bytes, diff)?;
                 *self.file(path)? = Some(Contents { bytes, ..old });
             }
-            Request::Write(Write { path, text, read }) => {
+            Request::Write { path, text, read } => {
                 let mode = match (read, self.file(path)?.is_some()) {
                     (Some(read), _) => self.take(path, Some(*read))?.mode,
                     (None, false) => NEW_FILE,
@@ -211,8 +187,8 @@ impl Draft<'_> {
                 let bytes = text.clone().into_bytes();
                 *self.file(path)? = Some(Contents { bytes, mode, names: 1 });
             }
-            Request::Delete(Delete { path, read }) => _ = self.take(path, Some(*read))?,
-            Request::Move(Move { path, to }) => {
+            Request::Delete { path, read } => _ = self.take(path, Some(*read))?,
+            Request::Move { path, to } => {
                 let old = self.take(path, None)?;
                 if self.file(to)?.replace(old).is_some() {
                     return Err(Refusal::new(to, refusal::EXISTS));
