@@ -65,7 +65,7 @@ fn a_patch_that_does_not_fit_changes_nothing() {
         assert_eq!(refusal.code, code, "{text:?}, {diff:?}: {refusal}");
         assert!(refusal.to_string().contains(quoted), "{text:?}, {diff:?}: {refusal}");
         let is_near = code == E_CONFLICT && !text.is_empty();
-        assert_eq!(refusal.nearest.is_some(), is_near, "{diff:?}: {refusal}");
+        assert_eq!(refusal.why.contains("; the nearest text"), is_near, "{diff:?}: {refusal}");
         let both = workspace.plan(&[patch("a", "@@\n-good\n+better\n"), patch("b", diff)]);
         // A patch without effect is no error beside one that has one.
         assert!(both.is_err() || quoted == "nothing would change", "{diff:?}");

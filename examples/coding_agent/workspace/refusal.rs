@@ -14,7 +14,6 @@ pub struct Refusal {
     /// The path, in most cases.
     pub at: String,
     pub why: String,
-    pub nearest: Option<Nearest>,
 }
 
 #[allow(non_camel_case_types, clippy::enum_variant_names, reason = "people read these names")]
@@ -32,14 +31,6 @@ pub enum Code {
     E_BUILD_FAIL,
     /// The answer of a planner is no plan.
     E_MODEL,
-}
-
-/// The text of the file that is most like the context that was not found.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Nearest {
-    /// The number of its first line, from 1.
-    pub line: usize,
-    pub text: String,
 }
 
 /// A reason, with its code.
@@ -88,11 +79,11 @@ pub const SURVIVES: Why = (E_IO, "it was killed, and has not ended yet");
 
 impl Refusal {
     pub fn new(at: impl Display, (code, why): Why) -> Self {
-        Self { code, at: at.to_string(), why: why.to_owned(), nearest: None }
+        Self { code, at: at.to_string(), why: why.to_owned() }
     }
 
     pub fn system(at: impl Display, error: impl Display) -> Self {
-        Self { code: E_IO, at: at.to_string(), why: error.to_string(), nearest: None }
+        Self { code: E_IO, at: at.to_string(), why: error.to_string() }
     }
 }
 
@@ -109,9 +100,7 @@ impl<T, E: Display> At<T> for Result<T, E> {
 
 impl Display for Refusal {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}: {}", self.at.escape_debug(), self.why)?;
-        let Some(Nearest { line, text }) = &self.nearest else { return Ok(()) };
-        write!(formatter, "; the nearest text begins in line {line}:\n{text}")
+        write!(formatter, "{}: {}", self.at.escape_debug(), self.why)
     }
 }
 
