@@ -73,25 +73,6 @@ impl Workspace {
         self.recover()?;
         let newest = self.undoable()?;
         let (number, set) = newest.ok_or_else(|| Refusal::new("undo", refusal::NOTHING_TO_UNDO))?;
-        self.undo_set(number, set)
-    }
-
-    /// The newest set that is not undone.
-    pub fn undoable(&self) -> Result<Option<(usize, EditSet)>, Refusal> {
-        let mut undone = BTreeSet::new();
-        for number in self.store.numbers()? {
-            let Record { phase, undoes, set, .. } = self.store.record(number)?;
-            match undoes {
-                _ if phase != Phase::Ended(Ending::Applied) => {}
-                Some(other) => _ = undone.insert(other),
-                None if undone.contains(&number) => {}
-                None => return Ok(Some((number, set))),
-            }
-        }
-        Ok(None)
-    }
-
-    fn undo_set(&self, number: usize, set: EditSet) -> Result<Report, Refusal> {
         let (mut changes, mut conflicts) = (Vec::new(), Vec::new());
         for Change { path, before, after } in set.changes.into_iter().rev() {
             let found = self.folder.look(&path)?;
@@ -107,6 +88,21 @@ impl Workspace {
         let mut report = self.run(EditSet { changes }, Some(number))?;
         report.conflicts.extend(conflicts);
         Ok(report)
+    }
+
+    /// The newest set that is not undone.
+    pub fn undoable(&self) -> Result<Option<(usize, EditSet)>, Refusal> {
+        let mut undone = BTreeSet::new();
+        for number in self.store.numbers()? {
+            let Record { phase, undoes, set, .. } = self.store.record(number)?;
+            match undoes {
+                _ if phase != Phase::Ended(Ending::Applied) => {}
+                Some(other) => _ = undone.insert(other),
+                None if undone.contains(&number) => {}
+                None => return Ok(Some((number, set))),
+            }
+        }
+        Ok(None)
     }
 
     fn run(&self, set: EditSet, undoes: Option<usize>) -> Result<Report, Refusal> {
@@ -176,7 +172,9 @@ impl Workspace {
         (0..record.set.changes.len()).map(|index| Edit::open(self, record, index)).collect()
     }
 
+    /// Ends a set, from wherever it is.
     fn finish(&self, mut record: Record, edits: &[Option<Edit<'_>>]) -> Result<Report, Refusal> {
+        let mut ending = Ending::NotApplied;
         if record.phase == Phase::Planned {
             edits.iter().flatten().try_for_each(Edit::discard)?;
         }
@@ -185,12 +183,14 @@ impl Workspace {
             let steps = edits.iter().zip(&record.set.changes);
             let mut steps = steps.map(|(edit, change)| bring(edit.as_ref(), change, Side::After));
             let conflict = steps.find_map(Result::transpose).transpose()?;
-            let Some(conflict) = conflict else { return self.read_back(record) };
-            record.conflicts.push(conflict);
-            record.phase = Phase::Reverting;
-            self.store.save(&record)?;
+            if let Some(conflict) = conflict {
+                record.conflicts.push(conflict);
+                record.phase = Phase::Reverting;
+                self.store.save(&record)?;
+            } else {
+                ending = self.read_back(&mut record)?;
+            }
         }
-        let mut ending = Ending::NotApplied;
         if record.phase == Phase::Reverting {
             for (edit, change) in edits.iter().zip(&record.set.changes).rev() {
                 let conflict = bring(edit.as_ref(), change, Side::Before)?;
@@ -203,11 +203,13 @@ impl Workspace {
             }
         }
         self.folder.remove(&record.folders);
-        self.end(record, ending)
+        record.phase = Phase::Ended(ending);
+        self.store.save(&record)?;
+        Ok(Report { number: record.number, ending, conflicts: record.conflicts })
     }
 
-    /// Ends a set that was made, if all of it is there.
-    fn read_back(&self, mut record: Record) -> Result<Report, Refusal> {
+    /// Tells whether all of a set is there that was made.
+    fn read_back(&self, record: &mut Record) -> Result<Ending, Refusal> {
         if let Some(undone) = record.undoes {
             self.folder.remove(&self.store.record(undone)?.folders);
         }
@@ -219,13 +221,7 @@ impl Workspace {
                 ending = Ending::InDoubt;
             }
         }
-        self.end(record, ending)
-    }
-
-    fn end(&self, mut record: Record, ending: Ending) -> Result<Report, Refusal> {
-        record.phase = Phase::Ended(ending);
-        self.store.save(&record)?;
-        Ok(Report { number: record.number, ending, conflicts: record.conflicts })
+        Ok(ending)
     }
 
     pub(super) fn watch(&self, step: Step, place: &Place) -> Result<(), Refusal> {

@@ -15,7 +15,7 @@ use rustix::{
 
 use super::{
     place::Place,
-    refusal::{self, At, Refusal},
+    refusal::{self, At, Code, Refusal},
     set::{Digest, Found, Image},
 };
 
@@ -83,7 +83,7 @@ impl Folder {
         let mut bytes = Vec::new();
         file.take(MOST_BYTES + 1).read_to_end(&mut bytes).at(place)?;
         if bytes.len() as u64 > MOST_BYTES {
-            return Err(Refusal::new(place, refusal::TOO_LARGE));
+            return Err(Refusal::new(place, (Code::E_INVALID_ARGS, "it is larger than 4 MiB")));
         }
         Ok(Some(Contents { bytes, mode: about.mode() & PERMISSIONS, names: about.nlink() }))
     }
@@ -193,8 +193,8 @@ fn unopened(error: Errno) -> Result<Found, Errno> {
 
 fn refused(at: &str, error: Errno) -> Refusal {
     match error {
-        Errno::LOOP => Refusal::new(at, refusal::LINK),
-        Errno::XDEV => Refusal::new(at, refusal::OUTSIDE),
+        Errno::LOOP => Refusal::new(at, (Code::E_POLICY_DENIED, "a symbolic link is on the way")),
+        Errno::XDEV => Refusal::new(at, (Code::E_POLICY_DENIED, "it is outside of the folder")),
         Errno::NOTDIR => Refusal::new(at, refusal::NO_FOLDER),
         Errno::NXIO => Refusal::new(at, refusal::NO_FILE),
         error => Refusal::system(at, error),

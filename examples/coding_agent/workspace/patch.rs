@@ -2,7 +2,7 @@ use std::ops::Range;
 
 use super::{
     place::Place,
-    refusal::{self, Refusal, Why},
+    refusal::{self, Code, Refusal, Why},
 };
 
 /// The most lines that are quoted of a file.
@@ -17,21 +17,19 @@ type Marked<'a> = (char, &'a str);
 /// `-` or `+`. What they keep and remove must be in the file exactly once. Bytes outside of them
 /// stay, and new lines end like those that they replace.
 pub fn patch(path: &Place, bytes: &[u8], diff: &str) -> Result<Vec<u8>, Refusal> {
-    let refused = |why| Refusal::new(path, why);
+    let refused = |why: Why| Refusal::new(path, why);
     let text = str::from_utf8(bytes).map_err(|_| refused(refusal::NOT_TEXT))?;
     let rest = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
     let lines: Vec<&str> = rest.split_inclusive('\n').collect();
     let mut hunks = Vec::new();
     for hunk in hunks_of(diff).map_err(refused)? {
-        let place = locate(&lines, &hunk).map_err(|((code, why), nearest)| Refusal {
-            why: format!("{why}{nearest}"),
-            ..refused((code, why))
-        })?;
+        let place = locate(&lines, &hunk);
+        let place = place.map_err(|why| Refusal::new(path, (Code::E_CONFLICT, why)))?;
         hunks.push((place, hunk));
     }
     hunks.sort_by_key(|(place, _)| place.start);
     if hunks.windows(2).any(|pair| pair[0].0.end > pair[1].0.start) {
-        return Err(refused(refusal::OVERLAP));
+        return Err(refused((Code::E_INVALID_ARGS, "two hunks overlap")));
     }
     let mut patched = text[..text.len() - rest.len()].to_owned();
     let mut next = 0;
@@ -60,11 +58,12 @@ fn hunks_of(diff: &str) -> Result<Vec<Vec<Marked<'_>>>, Why> {
             hunks.push(Vec::new());
             continue;
         }
-        let hunk = hunks.last_mut().ok_or(refusal::NO_HUNK)?;
+        let hunk =
+            hunks.last_mut().ok_or((Code::E_INVALID_ARGS, "a hunk begins with a line `@@`"))?;
         // Some programs cut spaces at the end.
         let mark = line.chars().next().unwrap_or(' ');
         if !" -+".contains(mark) {
-            return Err(refusal::NO_MARK);
+            return Err((Code::E_INVALID_ARGS, "its lines begin with a space, `-` or `+`"));
         }
         hunk.push((mark, line.get(1..).unwrap_or_default()));
     }
@@ -75,7 +74,7 @@ fn hunks_of(diff: &str) -> Result<Vec<Vec<Marked<'_>>>, Why> {
 }
 
 /// Finds the only place of a hunk. An error quotes the file.
-fn locate(lines: &[&str], hunk: &[Marked<'_>]) -> Result<Range<usize>, (Why, String)> {
+fn locate(lines: &[&str], hunk: &[Marked<'_>]) -> Result<Range<usize>, String> {
     let without = |other: char| -> Vec<&str> {
         hunk.iter().filter(|(mark, _)| *mark != other).map(|(_, text)| *text).collect()
     };
@@ -85,15 +84,16 @@ fn locate(lines: &[&str], hunk: &[Marked<'_>]) -> Result<Range<usize>, (Why, Str
             return Ok(0..0);
         }
         let last = lines.len().saturating_sub(MOST_QUOTED);
-        return Err((refusal::NO_CONTEXT, quote(lines, last, MOST_QUOTED)));
+        return Err(quote("a hunk has no context, so no place", lines, last, MOST_QUOTED));
     }
     let mut starts = (0..lines.len()).filter(|start| are(&lines[*start..], &old));
-    let start = starts.next().ok_or_else(|| (refusal::NOT_FOUND, nearest(lines, &old)))?;
+    let start = starts.next().ok_or_else(|| not_found(lines, &old))?;
     if let Some(second) = starts.next() {
-        return Err((refusal::AMBIGUOUS, quote(lines, second, old.len())));
+        let why = "the context of a hunk is there more than once";
+        return Err(quote(why, lines, second, old.len()));
     }
     if hunk.iter().all(|(mark, _)| *mark != '-') && are(&lines[start..], &new) {
-        return Err((refusal::PATCHED, quote(lines, start, new.len())));
+        return Err(quote("the lines of a hunk are there already", lines, start, new.len()));
     }
     Ok(start..start + old.len())
 }
@@ -124,20 +124,23 @@ fn replacement(lines: &[&str], place: &Range<usize>, hunk: &[Marked<'_>]) -> Str
     new
 }
 
-fn quote(lines: &[&str], start: usize, count: usize) -> String {
+fn quote(why: &str, lines: &[&str], start: usize, count: usize) -> String {
     let quoted = lines.iter().skip(start).take(count.min(MOST_QUOTED)).map(|line| text_of(line));
     let quoted = quoted.collect::<Vec<_>>().join("\n");
-    format!("; the nearest text begins in line {}:\n{quoted}", start + 1)
+    format!("{why}; the nearest text begins in line {}:\n{quoted}", start + 1)
 }
 
-/// The lines that are most like these: the first of the best.
-fn nearest(lines: &[&str], texts: &[&str]) -> String {
+/// Quotes the lines that are most like these: the first of the best.
+fn not_found(lines: &[&str], texts: &[&str]) -> String {
     let score = |start: &usize| -> usize {
         let pairs = lines[*start..].iter().zip(texts);
         pairs.map(|(line, text)| likeness(line, text)).sum()
     };
-    let start = (0..lines.len()).rev().max_by_key(score);
-    start.map(|start| quote(lines, start, texts.len())).unwrap_or_default()
+    let why = "the context of a hunk was not found";
+    match (0..lines.len()).rev().max_by_key(score) {
+        Some(start) => quote(why, lines, start, texts.len()),
+        None => why.to_owned(),
+    }
 }
 
 /// How like two lines are, from 0 to 100: what is the same at their start and at their end.

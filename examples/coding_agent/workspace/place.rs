@@ -3,13 +3,10 @@ use std::{fmt, str::FromStr};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::refusal::{self, Refusal, Why};
+use super::refusal::{Code::E_POLICY_DENIED, Refusal};
 
 /// What the names of temporary files begin with. No tool reads or writes such a file.
 pub const TEMPORARY: &str = ".agent-edit-";
-
-const GIT: &str = ".git";
-const DOTS: [&str; 2] = [".", ".."];
 
 /// A path beneath the folder: relative, without `..`, and nothing of `.git`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -23,7 +20,7 @@ impl Place {
 
     /// The folder that it is in, and its name there.
     pub fn split(&self) -> (&str, &str) {
-        self.0.rsplit_once('/').unwrap_or((DOTS[0], &self.0))
+        self.0.rsplit_once('/').unwrap_or((".", &self.0))
     }
 
     /// The folders on the way to it, from the top.
@@ -33,13 +30,13 @@ impl Place {
 }
 
 /// Why a path with this part is refused.
-fn fault(part: &str) -> Option<Why> {
+fn fault(part: &str) -> Option<&'static str> {
     let faults = [
-        (part.is_empty(), refusal::EMPTY_PART),
-        (DOTS.contains(&part), refusal::DOTS),
-        (part.eq_ignore_ascii_case(GIT), refusal::GIT),
-        (part.starts_with(TEMPORARY), refusal::TEMPORARY),
-        (part.chars().any(char::is_control), refusal::CONTROL),
+        (part.is_empty(), "it is absolute, or has an empty part"),
+        (matches!(part, "." | ".."), "`.` and `..` are not allowed"),
+        (part.eq_ignore_ascii_case(".git"), "nothing of `.git` is read or written"),
+        (part.starts_with(TEMPORARY), "it has the name of a temporary file"),
+        (part.chars().any(char::is_control), "it has a control character"),
     ];
     faults.into_iter().find_map(|(is_fault, why)| is_fault.then_some(why))
 }
@@ -50,7 +47,7 @@ impl FromStr for Place {
     fn from_str(path: &str) -> Result<Self, Refusal> {
         match path.split('/').find_map(fault) {
             None => Ok(Self(path.to_owned())),
-            Some(why) => Err(Refusal::new(path, why)),
+            Some(why) => Err(Refusal::new(path, (E_POLICY_DENIED, why))),
         }
     }
 }

@@ -33,23 +33,13 @@ pub enum Code {
     E_MODEL,
 }
 
-/// A reason, with its code.
+/// A reason, with its code. Those that are given more than once, or that tests name, are here.
 pub type Why = (Code, &'static str);
 
-pub const EMPTY_PART: Why = (E_POLICY_DENIED, "it is absolute, or has an empty part");
-pub const DOTS: Why = (E_POLICY_DENIED, "`.` and `..` are not allowed");
-pub const GIT: Why = (E_POLICY_DENIED, "nothing of `.git` is read or written");
-pub const TEMPORARY: Why = (E_POLICY_DENIED, "it has the name of a temporary file");
-pub const CONTROL: Why = (E_POLICY_DENIED, "it has a control character");
-pub const LINK: Why = (E_POLICY_DENIED, "a symbolic link is on the way");
-pub const OUTSIDE: Why = (E_POLICY_DENIED, "it is outside of the folder");
 pub const NO_FOLDER: Why = (E_POLICY_DENIED, "it, or a part of it, is not a folder");
 pub const NO_FILE: Why = (E_POLICY_DENIED, "it is not a regular file");
 pub const HARD_LINK: Why = (E_POLICY_DENIED, "it has other names, perhaps outside");
 pub const BUSY: Why = (E_POLICY_DENIED, "in use by another agent: wait for its end");
-pub const STORE_INSIDE: Why = (E_POLICY_DENIED, "the store and the folder are not apart");
-pub const STORE_FAR: Why = (E_POLICY_DENIED, "the store is on another filesystem");
-pub const STORE_OF_OTHER: Why = (E_POLICY_DENIED, "it is the store of another folder");
 pub const REMOVES_MOST: Why = (E_POLICY_DENIED, "most lines go: a person must confirm it");
 pub const SHELL: Why = (E_POLICY_DENIED, "a shell can do anything: a person must confirm it");
 pub const DESTROYS: Why = (E_POLICY_DENIED, "it can destroy work: a person must confirm it");
@@ -59,16 +49,8 @@ pub const EXISTS: Why = (E_CONFLICT, "it exists: read it, and name its digest");
 pub const STALE: Why = (E_CONFLICT, "it was changed after it was read");
 pub const CHANGED: Why = (E_CONFLICT, "it was changed after the edit, and stays");
 pub const FOLDER_GONE: Why = (E_CONFLICT, "its folder is gone");
-pub const NO_CONTEXT: Why = (E_CONFLICT, "a hunk has no context, so no place");
-pub const NOT_FOUND: Why = (E_CONFLICT, "the context of a hunk was not found");
-pub const AMBIGUOUS: Why = (E_CONFLICT, "the context of a hunk is there more than once");
-pub const PATCHED: Why = (E_CONFLICT, "the lines of a hunk are there already");
 
-pub const NO_HUNK: Why = (E_INVALID_ARGS, "a hunk begins with a line `@@`");
-pub const NO_MARK: Why = (E_INVALID_ARGS, "a line of a hunk begins with a space, `-` or `+`");
 pub const NO_EFFECT: Why = (E_INVALID_ARGS, "nothing would change");
-pub const OVERLAP: Why = (E_INVALID_ARGS, "two hunks overlap");
-pub const TOO_LARGE: Why = (E_INVALID_ARGS, "it is larger than 4 MiB");
 pub const NOT_TEXT: Why = (E_INVALID_ARGS, "it is not text in UTF-8");
 pub const NOT_STORED: Why = (E_INVALID_ARGS, "the store does not have these contents");
 pub const NO_PROGRAM: Why = (E_INVALID_ARGS, "there is no such program");
@@ -78,8 +60,8 @@ pub const NO_PROCESS: Why = (E_IO, "`/proc` does not show this process");
 pub const SURVIVES: Why = (E_IO, "it was killed, and has not ended yet");
 
 impl Refusal {
-    pub fn new(at: impl Display, (code, why): Why) -> Self {
-        Self { code, at: at.to_string(), why: why.to_owned() }
+    pub fn new(at: impl Display, (code, why): (Code, impl Into<String>)) -> Self {
+        Self { code, at: at.to_string(), why: why.into() }
     }
 
     pub fn system(at: impl Display, error: impl Display) -> Self {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use super::{
     folder::{Folder, lock, look},
     place::Place,
-    refusal::{self, At, Refusal},
+    refusal::{self, At, Code::E_POLICY_DENIED, Refusal},
     set::{Change, Conflict, Digest, EditSet, Ending, Found},
 };
 
@@ -64,14 +64,14 @@ impl Store {
         let path = absolute(path).at(path.display())?;
         let at = path.display();
         if path.starts_with(&folder.path) || folder.path.starts_with(&path) {
-            return Err(Refusal::new(at, refusal::STORE_INSIDE));
+            return Err(Refusal::new(at, (E_POLICY_DENIED, "it is not apart from the folder")));
         }
         for part in ["", "blobs", "commands", "kept", SETS] {
             DirBuilder::new().recursive(true).mode(0o700).create(path.join(part)).at(&at)?;
         }
         let device = |path: &Path| fs::metadata(path).map(|it| it.dev());
         if device(&path).at(&at)? != device(&folder.path).at(&at)? {
-            return Err(Refusal::new(at, refusal::STORE_FAR));
+            return Err(Refusal::new(at, (E_POLICY_DENIED, "the store is on another filesystem")));
         }
         let handle = File::open(&path).at(&at)?;
         lock(&handle, &path)?;
@@ -82,7 +82,7 @@ impl Store {
             store.write("folder", owner)?;
         }
         if fs::read(path.join("folder")).at(&at)? != owner {
-            return Err(Refusal::new(at, refusal::STORE_OF_OTHER));
+            return Err(Refusal::new(at, (E_POLICY_DENIED, "it is the store of another folder")));
         }
         Ok(store)
     }
