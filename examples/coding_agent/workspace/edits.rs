@@ -36,7 +36,7 @@ pub type Watch = Box<dyn Fn(Step, &Place) -> Result<(), Refusal> + Send + Sync>;
 pub struct Workspace {
     pub folder: Folder,
     pub store: Store,
-    watch: Watch,
+    pub(super) watch: Watch,
 }
 
 impl Workspace {
@@ -224,12 +224,8 @@ impl Workspace {
         Ok(ending)
     }
 
-    pub(super) fn watch(&self, step: Step, place: &Place) -> Result<(), Refusal> {
-        (self.watch)(step, place)
-    }
-
     fn watch_all(&self, step: Step, record: &Record) -> Result<(), Refusal> {
-        record.set.changes.iter().try_for_each(|change| self.watch(step, &change.path))
+        record.set.changes.iter().try_for_each(|change| (self.watch)(step, &change.path))
     }
 }
 

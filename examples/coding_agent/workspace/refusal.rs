@@ -65,7 +65,7 @@ impl Refusal {
     }
 
     pub fn system(at: impl Display, error: impl Display) -> Self {
-        Self { code: E_IO, at: at.to_string(), why: error.to_string() }
+        Self::new(at, (E_IO, error.to_string()))
     }
 }
 

@@ -236,7 +236,7 @@ impl<'a> Edit<'a> {
     }
 
     fn watch(&self, step: Step) -> Result<(), Refusal> {
-        self.workspace.watch(step, &self.change.path)
+        (self.workspace.watch)(step, &self.change.path)
     }
 }
 

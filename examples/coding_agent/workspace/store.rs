@@ -24,10 +24,8 @@ const SETS: &str = "sets";
 #[derive(Debug)]
 pub struct Store {
     path: PathBuf,
-    /// The folder of what was at a path.
+    /// The folder of what was at a path. It is locked while this lives.
     pub kept: File,
-    /// It is locked while this lives.
-    _lock: File,
 }
 
 /// The progress of a set.
@@ -73,10 +71,9 @@ impl Store {
         if device(&path).at(&at)? != device(&folder.path).at(&at)? {
             return Err(Refusal::new(at, (E_POLICY_DENIED, "the store is on another filesystem")));
         }
-        let handle = File::open(&path).at(&at)?;
-        lock(&handle, &path)?;
         let kept = File::open(path.join("kept")).at(&at)?;
-        let store = Self { path: path.clone(), kept, _lock: handle };
+        lock(&kept, &path)?;
+        let store = Self { path: path.clone(), kept };
         let owner = folder.path.as_os_str().as_encoded_bytes();
         if !path.join("folder").exists() {
             store.write("folder", owner)?;
