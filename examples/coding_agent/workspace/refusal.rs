@@ -33,7 +33,7 @@ pub enum Code {
     E_MODEL,
 }
 
-/// A reason, with its code. Those that are given more than once, or that tests name, are here.
+/// A reason, with its code.
 pub type Why = (Code, &'static str);
 
 pub const NO_FOLDER: Why = (E_POLICY_DENIED, "it, or a part of it, is not a folder");

@@ -160,11 +160,8 @@ impl Store {
     pub fn displaced(&self) -> Result<Vec<Conflict>, Refusal> {
         let mut conflicts = Vec::new();
         for name in self.names("kept")? {
-            let mut parts = name.split('-').map(|part| part.parse::<usize>().ok());
-            let (Some(number), Some(index)) = (parts.next().flatten(), parts.next().flatten())
-            else {
-                continue;
-            };
+            let parts: Vec<usize> = name.split('-').map_while(|part| part.parse().ok()).collect();
+            let [number, index, ..] = parts[..] else { continue };
             let (record, found) = (self.record(number)?, look(&self.kept, &name)?);
             let Some(Change { path, before, after }) = record.set.changes.get(index) else {
                 continue;
