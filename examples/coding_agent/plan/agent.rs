@@ -225,6 +225,7 @@ impl<P: Planner> Agent<P> {
 }
 
 /// The planner has no answer that can be used.
+#[allow(clippy::unnecessary_wraps, reason = "it is what a handler returns")]
 fn given_up<S: Active>(job: Job<S>, trouble: Trouble, task: &Task) -> Decision {
     Ok(Next::to(job.give_up(Some(trouble), &task.actors().graph_runner)))
 }

@@ -168,7 +168,7 @@ impl Display for Told<'_> {
 }
 
 fn write_summary(summary: &Summary, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    let Summary { what, why, verified, risk, undo, blocked } = summary;
+    let Summary { what, why, verified, risk, undo, left_out, blocked } = summary;
     match blocked {
         None => writeln!(f, "Done:")?,
         Some(blocked) => writeln!(f, "Blocked: {blocked}\nWhat was done:")?,
@@ -179,6 +179,9 @@ fn write_summary(summary: &Summary, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     writeln!(f, "because:\n  {}", why.join("\n  "))?;
     for (check, is_ok) in verified {
         writeln!(f, "{}: {check}", if *is_ok { "passed" } else { "failed" })?;
+    }
+    for path in left_out {
+        writeln!(f, "not shown to the planner, which had no room for it: {path}")?;
     }
     write!(f, "The risk is {risk:?}. Sets of edits that `undo` takes back: {undo}.")
 }

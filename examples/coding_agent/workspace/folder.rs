@@ -45,6 +45,9 @@ pub struct Contents {
     pub names: u64,
 }
 
+/// The files that were found, and the folders that cannot be listed.
+pub type Walk = (Vec<Place>, Vec<(Place, Refusal)>);
+
 impl Folder {
     pub fn open(path: &Path) -> Result<Self, Refusal> {
         let path = path.canonicalize().at(path.display())?;
@@ -108,11 +111,7 @@ impl Folder {
 
     /// All files beneath a folder, those near the top first, and the folders that cannot be listed.
     /// Those with the names of `without` are left out.
-    pub fn files(
-        &self,
-        under: Option<&Place>,
-        without: &[&str],
-    ) -> Result<(Vec<Place>, Vec<(Place, Refusal)>), Refusal> {
+    pub fn files(&self, under: Option<&Place>, without: &[&str]) -> Result<Walk, Refusal> {
         let (mut files, mut unread) = (Vec::new(), Vec::new());
         let mut open = VecDeque::from(self.list(under)?);
         while let Some((path, is_folder)) = open.pop_front() {
