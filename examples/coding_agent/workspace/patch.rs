@@ -5,6 +5,9 @@ use super::{
     refusal::{self, Code, Refusal, Why},
 };
 
+/// How a hunk begins.
+const HUNK: &str = "@@";
+
 /// The most lines that are quoted of a file.
 const MOST_QUOTED: usize = 12;
 
@@ -54,7 +57,7 @@ fn end_of(line: &str) -> &str {
 fn hunks_of(diff: &str) -> Result<Vec<Vec<Marked<'_>>>, Why> {
     let mut hunks: Vec<Vec<Marked<'_>>> = Vec::new();
     for line in diff.lines() {
-        if line.starts_with("@@") {
+        if line.starts_with(HUNK) {
             hunks.push(Vec::new());
             continue;
         }

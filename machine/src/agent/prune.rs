@@ -39,8 +39,8 @@ impl fmt::Display for PrunedTurns {
 
 impl Agents {
     /// Deletes the bodies of the cards, and the answers from outside, of turns that were delivered
-    /// at least this long ago. Of each agent, the `keep` delivered turns that were enqueued last are
-    /// kept. Each turn is pruned in one batch, while its agent works on others.
+    /// at least this long ago. Of each agent, the `keep` delivered turns that were enqueued last
+    /// are kept. Each turn is pruned in one batch, while its agent works on others.
     ///
     /// Kept are also the turns whose cards may be read: those whose output box is the output box or
     /// the context box of a live turn, and a delegated one until the turn that has delegated it is
