@@ -138,7 +138,7 @@ impl Display for Told<'_> {
         match self {
             Self::State { state } => write!(f, "{state}"),
             Self::Act(entry) => {
-                write!(f, "  {}: {}", if entry.is_ok { "ok" } else { "failed" }, entry.what)
+                write!(f, "  {}: {}", if entry.is_ok { "made" } else { "failed" }, entry.what)
             }
             Self::Plan { plan, diff, objections } => {
                 writeln!(f, "The plan {}, of {:?} risk:", plan.id, plan.risk_level)?;

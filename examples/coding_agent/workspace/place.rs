@@ -33,7 +33,7 @@ impl Place {
 fn fault(part: &str) -> Option<&'static str> {
     let faults = [
         (part.is_empty(), "it is absolute, or has an empty part"),
-        (matches!(part, "." | ".."), "`.` and `..` are not allowed"),
+        ([".", ".."].contains(&part), "`.` and `..` are not allowed"),
         (part.eq_ignore_ascii_case(".git"), "nothing of `.git` is read or written"),
         (part.starts_with(TEMPORARY), "it has the name of a temporary file"),
         (part.chars().any(char::is_control), "it has a control character"),
