@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::run::Seen;
 use crate::workspace::{
-    folder::{Folder, GENERATED},
+    folder::Folder,
     place::Place,
     refusal::Refusal,
     set::Found::{self, Nothing, Other},
@@ -16,7 +16,7 @@ pub struct Snapshot(BTreeMap<Place, Found>);
 
 impl Snapshot {
     pub fn of(folder: &Folder) -> Result<Self, Refusal> {
-        let (files, unread) = folder.files(None, &GENERATED)?;
+        let (files, unread) = folder.files(None)?;
         let found = files.into_iter().map(|path| {
             let now = folder.look(&path).unwrap_or(Other);
             (path, now)

@@ -29,7 +29,6 @@ use crate::{
     planner::{Brief, Planner, Rung},
     workspace::{
         edits::Workspace,
-        folder::GENERATED,
         refusal::{Code, Refusal},
         set::Digest,
         tools::Read,
@@ -184,7 +183,7 @@ impl<P: Planner> Handle for Agent<P> {
 
 impl<P: Planner> Agent<P> {
     fn brief<S: Active>(&self, job: &Job<S>) -> Result<Brief, Refusal> {
-        let (files, _) = lock(&self.workspace).folder.files(None, &GENERATED)?;
+        let (files, _) = lock(&self.workspace).folder.files(None)?;
         let visit = format!("{}-{}", job.id(), job.journal().summary().entered);
         Ok(Brief { visit, goal: job.goal().clone(), work: job.work().clone(), files })
     }

@@ -23,7 +23,7 @@ use super::{
 const MOST_BYTES: u64 = 4 << 20;
 
 /// Folders of these names have what programs generate. `.gitignore` is not read.
-pub const GENERATED: [&str; 2] = ["node_modules", "target"];
+const GENERATED: [&str; 2] = ["node_modules", "target"];
 
 /// The permissions that an [`Image`] has.
 const PERMISSIONS: u32 = 0o7777;
@@ -109,15 +109,15 @@ impl Folder {
         Ok(list)
     }
 
-    /// All files beneath a folder, those near the top first, and the folders that cannot be listed.
-    /// Those with the names of `without` are left out.
-    pub fn files(&self, under: Option<&Place>, without: &[&str]) -> Result<Walk, Refusal> {
+    /// All files beneath a folder, those near the top first, and the folders that cannot be listed;
+    /// without what is generated.
+    pub fn files(&self, under: Option<&Place>) -> Result<Walk, Refusal> {
         let (mut files, mut unread) = (Vec::new(), Vec::new());
         let mut open = VecDeque::from(self.list(under)?);
         while let Some((path, is_folder)) = open.pop_front() {
             if !is_folder {
                 files.push(path);
-            } else if !without.contains(&path.split().1) {
+            } else if !GENERATED.contains(&path.split().1) {
                 match self.list(Some(&path)) {
                     Ok(list) => open.extend(list),
                     Err(refusal) => unread.push((path, refusal)),

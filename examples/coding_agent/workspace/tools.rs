@@ -117,9 +117,9 @@ impl Workspace {
         String::from_utf8(file.bytes).map_err(|_| Refusal::new(path, refusal::NOT_TEXT))
     }
 
-    /// Searches all files of a folder.
+    /// Searches the files of a folder, without what is generated.
     pub fn search(&self, tool: &Search) -> Result<Hits, Refusal> {
-        let (files, unread) = self.folder.files(tool.under.as_ref(), &[])?;
+        let (files, unread) = self.folder.files(tool.under.as_ref())?;
         let skipped = unread.into_iter().map(|(_, refusal)| refusal.to_string()).collect();
         let mut found = Hits { skipped, ..Hits::default() };
         for path in files {
