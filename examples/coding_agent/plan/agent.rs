@@ -31,7 +31,7 @@ use crate::{
         edits::Workspace,
         refusal::{Code, Refusal},
         set::Digest,
-        tools::Read,
+        tools::Lookup,
     },
 };
 
@@ -108,13 +108,15 @@ impl<P: Planner> Handle for Agent<P> {
             (Ok(Some(act)), _) => {
                 return Ok(Next::to(job.tool_call_request(Some(act), runner)));
             }
-            (Ok(None), Some(Call::Read(tool))) => match self.read(&mut work, tool, &limits).await {
-                Ok(()) => {
-                    work.advance();
-                    Ok(String::new())
+            (Ok(None), Some(Call::Read(tool))) => {
+                match self.read(&mut work, Lookup::Read(tool), &limits).await {
+                    Ok(()) => {
+                        work.advance();
+                        Ok(String::new())
+                    }
+                    Err(refusal) => Err(refused(&work, refusal)),
                 }
-                Err(refusal) => Err(refused(&work, refusal)),
-            },
+            }
             (Ok(None), _) => Ok(String::new()),
         };
         Ok(Next::to(job.tool_call_result(result, work, runner)))
@@ -188,9 +190,19 @@ impl<P: Planner> Agent<P> {
         Ok(Brief { visit, goal: job.goal().clone(), work: job.work().clone(), files })
     }
 
-    /// Reads for the planner.
-    async fn read(&self, work: &mut Work, tool: Read, limits: &Limits) -> Result<(), Refusal> {
-        let result = retry(&tool, &limits.pauses, |tool| lock(&self.workspace).read(tool)).await;
+    /// Reads or searches for the planner.
+    async fn read(&self, work: &mut Work, tool: Lookup, limits: &Limits) -> Result<(), Refusal> {
+        let pauses = &limits.pauses;
+        let result = match &tool {
+            Lookup::Read(tool) => {
+                let read = retry(tool, pauses, |tool| lock(&self.workspace).read(tool)).await;
+                read.map(|excerpt| excerpt.to_string())
+            }
+            Lookup::Search(tool) => {
+                let found = retry(tool, pauses, |tool| lock(&self.workspace).search(tool)).await;
+                found.map(|hits| hits.to_string())
+            }
+        };
         let failed = result.as_ref().err().cloned();
         work.know(tool, result, limits.context);
         failed.map_or(Ok(()), Err)

@@ -12,10 +12,9 @@ use crate::{
     commands::run::Ending,
     planner::Rung,
     workspace::{
-        place::Place,
         refusal::{Code, Refusal},
         set::Digest,
-        tools::{Excerpt, Read},
+        tools::Lookup,
     },
 };
 
@@ -26,8 +25,8 @@ pub struct Work {
     pub risk: Risk,
     /// What was read, the newest last.
     pub readings: Vec<Reading>,
-    /// The files of which something was read, and dropped to stay within the limit.
-    pub left_out: BTreeSet<Place>,
+    /// What was read or found, and dropped to stay within the limit.
+    pub left_out: BTreeSet<String>,
     pub plan: Plan,
     /// The next call.
     pub at: Occurrence,
@@ -41,11 +40,11 @@ pub struct Work {
     pub ended: Vec<Entry>,
 }
 
-/// What was read, or why not.
+/// What was read or found, as a planner sees it, or why not.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Reading {
-    pub tool: Read,
-    pub result: Result<Excerpt, Refusal>,
+    pub tool: Lookup,
+    pub result: Result<String, Refusal>,
 }
 
 /// Which call it is. Only a handler raises it, and no visit of a state: so a check after a repair
@@ -85,8 +84,8 @@ pub struct Summary {
     pub risk: Risk,
     /// The number of times to undo.
     pub undo: usize,
-    /// The files that the planner has not seen as a whole.
-    pub left_out: BTreeSet<Place>,
+    /// What the planner has asked for and not seen as a whole.
+    pub left_out: BTreeSet<String>,
     /// What is in the way, and what a person can do.
     pub blocked: Option<String>,
 }
@@ -104,15 +103,15 @@ impl Work {
     }
 
     /// Adds what was read. The oldest texts go if there are more than `most` bytes.
-    pub fn know(&mut self, tool: Read, result: Result<Excerpt, Refusal>, most: usize) {
+    pub fn know(&mut self, tool: Lookup, result: Result<String, Refusal>, most: usize) {
         self.readings.retain(|it| it.tool != tool);
         self.readings.push(Reading { tool, result });
-        let size = |it: &Reading| it.result.as_ref().map_or(0, |excerpt| excerpt.text.len());
+        let size = |it: &Reading| it.result.as_ref().map_or(0, String::len);
         let mut left: usize = self.readings.iter().map(size).sum();
         while left > most {
             let old = self.readings.remove(0);
             left -= size(&old);
-            self.left_out.insert(old.tool.path);
+            self.left_out.insert(old.tool.to_string());
         }
     }
 
@@ -251,12 +250,9 @@ impl Work {
 
 impl fmt::Display for Reading {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = &self.tool.path;
+        let tool = &self.tool;
         match &self.result {
-            Ok(Excerpt { text, digest, from, of }) => write!(
-                formatter,
-                "`{path}` from line {from} of {of}, digest {digest}:\n{text}\n(end of `{path}`)"
-            ),
+            Ok(text) => write!(formatter, "`{tool}`: {text}\n(end of `{tool}`)"),
             Err(refusal) => write!(formatter, "not read: {refusal}"),
         }
     }

@@ -30,9 +30,9 @@ pub fn prompt(brief: &Brief, task: &str) -> String {
     ];
     parts.extend(work.readings.iter().map(ToString::to_string));
     if !work.left_out.is_empty() {
-        let paths: Vec<&str> = work.left_out.iter().map(Place::as_str).collect();
-        let paths = paths.join(", ");
-        parts.push(format!("These were read and are left out, for lack of space: {paths}"));
+        let all: Vec<&str> = work.left_out.iter().map(String::as_str).collect();
+        let all = all.join(", ");
+        parts.push(format!("These were read and are left out, for lack of space: {all}"));
     }
     parts.push(task.to_owned());
     parts.join("\n\n")

@@ -12,7 +12,7 @@ use crate::{
         trouble::Trouble,
         work::Work,
     },
-    workspace::{place::Place, tools::Read},
+    workspace::{place::Place, tools::Lookup},
 };
 
 pub mod context;
@@ -42,8 +42,8 @@ pub trait Planner: Send + Sync + 'static {
     /// The questions without whose answers it cannot plan.
     fn questions(&self, brief: &Brief) -> impl Future<Output = Reply<Vec<String>>> + Send;
 
-    /// What it has to read first.
-    fn reads(&self, brief: &Brief) -> impl Future<Output = Reply<Vec<Read>>> + Send;
+    /// What it has to read or find first.
+    fn reads(&self, brief: &Brief) -> impl Future<Output = Reply<Vec<Lookup>>> + Send;
 
     fn plan(&self, brief: &Brief) -> impl Future<Output = Reply<Plan>> + Send;
 

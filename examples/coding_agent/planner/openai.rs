@@ -32,7 +32,7 @@ use crate::{
         refusal::{At, Code, Refusal, Why},
         set::Digest,
         store::write_file,
-        tools::Read,
+        tools::Lookup,
     },
 };
 
@@ -224,12 +224,13 @@ impl Answer for Questions {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Reads {
-    reads: Vec<Read>,
+    reads: Vec<Lookup>,
 }
 
 impl Answer for Reads {
     const TOOL: &'static str = "read";
-    const ABOUT: &'static str = "Reads files before the plan; the most important ones last.";
+    const ABOUT: &'static str =
+        "Reads and searches files before the plan; the most important last.";
 }
 
 impl Answer for Plan {
@@ -259,8 +260,9 @@ impl Planner for OpenAi {
         Ok(reply.map(|it| it.questions))
     }
 
-    async fn reads(&self, brief: &Brief) -> Reply<Vec<Read>> {
-        let reply = self.ask::<Reads>(brief, "Name the files that you have to read.").await?;
+    async fn reads(&self, brief: &Brief) -> Reply<Vec<Lookup>> {
+        let task = "Name the files that you have to read, and the texts to search for.";
+        let reply = self.ask::<Reads>(brief, task).await?;
         Ok(reply.map(|it| it.reads))
     }
 

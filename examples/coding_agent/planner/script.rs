@@ -6,7 +6,7 @@ use crate::{
         model::{Plan, Step},
         trouble::Trouble,
     },
-    workspace::tools::Read,
+    workspace::tools::Lookup,
 };
 
 /// A planner that follows a script.
@@ -15,7 +15,7 @@ use crate::{
 pub struct Script {
     /// Each line that a person adds to the goal answers one.
     pub questions: Vec<String>,
-    pub reads: Vec<Read>,
+    pub reads: Vec<Lookup>,
     pub plan: Plan,
     pub repairs: Vec<(Rung, Vec<Step>)>,
 }
@@ -26,7 +26,7 @@ impl Planner for Script {
         Ok(Ok(self.questions.iter().skip(answers).cloned().collect()))
     }
 
-    async fn reads(&self, _: &Brief) -> Reply<Vec<Read>> {
+    async fn reads(&self, _: &Brief) -> Reply<Vec<Lookup>> {
         Ok(Ok(self.reads.clone()))
     }
 

@@ -180,8 +180,8 @@ fn write_summary(summary: &Summary, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     for (check, is_ok) in verified {
         writeln!(f, "{}: {check}", if *is_ok { "passed" } else { "failed" })?;
     }
-    for path in left_out {
-        writeln!(f, "not shown to the planner, which had no room for it: {path}")?;
+    for what in left_out {
+        writeln!(f, "not shown to the planner, which had no room for it: {what}")?;
     }
     write!(f, "The risk is {risk:?}. Sets of edits that `undo` takes back: {undo}.")
 }

@@ -17,10 +17,7 @@ use coding_agent::{
         Brief, Planner, Reply,
         openai::{OpenAi, Settings},
     },
-    workspace::{
-        set::Digest,
-        tools::{Excerpt, Read},
-    },
+    workspace::tools::{Lookup, Read},
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -301,9 +298,7 @@ async fn what_is_left_out_is_said() {
     let mut brief = brief("visit");
     for path in ["old", "new"] {
         let tool = Read { path: path.parse().unwrap(), from: None, lines: None };
-        let text = format!("text of {path}");
-        let digest = Digest::of(text.as_bytes());
-        brief.work.know(tool, Ok(Excerpt { text, digest, from: 1, of: 1 }), 15);
+        brief.work.know(Lookup::Read(tool), Ok(format!("text of {path}")), 15);
     }
     check("long", server.planner(folder.path()).questions(&brief).await, Asked);
     let requests = server.requests();
@@ -311,5 +306,5 @@ async fn what_is_left_out_is_said() {
     assert!(prompt.contains("text of new") && !prompt.contains("text of old"), "{prompt}");
     assert!(prompt.contains("left out, for lack of space: old"), "{prompt}");
     let left_out = brief.work.summary(None).left_out;
-    assert_eq!(left_out.iter().map(ToString::to_string).collect::<Vec<_>>(), ["old"]);
+    assert_eq!(left_out, BTreeSet::from(["old".to_owned()]));
 }

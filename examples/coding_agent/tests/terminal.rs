@@ -338,7 +338,12 @@ fn bad_input_is_refused() {
         ),
         ("no JSON", |desk| fs::write(desk.root().join("script.json"), "{").unwrap(), 1, "line 1"),
         ("a field", |desk| drop(written(desk, &json!({"shell": "rm"}))), 1, "unknown field"),
-        ("a path", |desk| drop(written(desk, &json!({"reads": [{"path": "../b"}]}))), 1, "`..`"),
+        (
+            "a path",
+            |desk| drop(written(desk, &json!({"reads": [{"tool": "read", "path": "../b"}]}))),
+            1,
+            "`..`",
+        ),
         ("no step", |desk| drop(written(desk, &json!({}))), 4, ""),
         ("nobody there", |_| {}, 3, ""),
     ];

@@ -1,7 +1,10 @@
 //! What a model can ask for. Reading and planning change nothing in the folder: [requests](Request)
 //! become an [`EditSet`], which a person approves.
 
-use std::collections::{BTreeMap, btree_map::Entry};
+use std::{
+    collections::{BTreeMap, btree_map::Entry},
+    fmt,
+};
 
 use machine::contract::Tool;
 use schemars::JsonSchema;
@@ -21,6 +24,17 @@ const NEW_FILE: u32 = 0o644;
 
 /// The most lines that a search finds.
 const MOST_HITS: usize = 200;
+
+/// The most characters of such a line.
+const MOST_CHARACTERS: usize = 300;
+
+/// What a planner can ask for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "tool", rename_all = "snake_case")]
+pub enum Lookup {
+    Read(Read),
+    Search(Search),
+}
 
 /// Reads lines of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Tool)]
@@ -47,7 +61,7 @@ pub struct Excerpt {
 }
 
 /// Finds the lines that contain a text.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema, Tool)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Tool)]
 #[tool(workspace.search, idempotent, receipt = Hits, refusal = Refusal)]
 #[serde(deny_unknown_fields)]
 pub struct Search {
@@ -117,7 +131,8 @@ impl Workspace {
         String::from_utf8(file.bytes).map_err(|_| Refusal::new(path, refusal::NOT_TEXT))
     }
 
-    /// Searches the files of a folder, without what is generated.
+    /// Searches the files of a folder, without what is generated. No other program is started, so
+    /// that the same paths are refused as when they are read.
     pub fn search(&self, tool: &Search) -> Result<Hits, Refusal> {
         let (files, unread) = self.folder.files(tool.under.as_ref())?;
         let skipped = unread.into_iter().map(|(_, refusal)| refusal.to_string()).collect();
@@ -127,7 +142,8 @@ impl Workspace {
             let text = self.text(&path).map_err(skip).unwrap_or_default();
             for (line, text) in (1..).zip(text.lines()) {
                 if text.contains(&tool.text) {
-                    found.lines.push(Hit { path: path.clone(), line, text: text.to_owned() });
+                    let text = text.chars().take(MOST_CHARACTERS).collect();
+                    found.lines.push(Hit { path: path.clone(), line, text });
                 }
             }
             if found.lines.len() > MOST_HITS {
@@ -161,6 +177,33 @@ impl Workspace {
             return Err(Refusal::new("the edits", refusal::NO_EFFECT));
         }
         Ok(EditSet { changes })
+    }
+}
+
+impl fmt::Display for Lookup {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Read(Read { path, .. }) => write!(formatter, "{path}"),
+            Self::Search(Search { text, .. }) => write!(formatter, "the search for {text:?}"),
+        }
+    }
+}
+
+impl fmt::Display for Excerpt {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { text, digest, from, of } = self;
+        write!(formatter, "from line {from} of {of}, digest {digest}:\n{text}")
+    }
+}
+
+impl fmt::Display for Hits {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let more = if self.cut { ", and there are more" } else { "" };
+        writeln!(formatter, "lines found: {}{more}", self.lines.len())?;
+        for Hit { path, line, text } in &self.lines {
+            writeln!(formatter, "{path}:{line}: {text}")?;
+        }
+        self.skipped.iter().try_for_each(|skipped| writeln!(formatter, "not searched: {skipped}"))
     }
 }
 
