@@ -24,7 +24,12 @@ use coding_agent::{
         work::{Occurrence, Summary, Work},
     },
     planner::{Rung, script::Script},
-    workspace::{edits::Workspace, refusal::Code, set::Digest, tools::Request},
+    workspace::{
+        edits::Workspace,
+        refusal::Code,
+        set::Digest,
+        tools::{Lookup, Request, Search},
+    },
 };
 use machine::{
     Id,
@@ -129,8 +134,11 @@ fn bounds(plan: &Plan) -> Bounds {
 #[tokio::test]
 async fn a_failing_check_is_rolled_back_and_repaired() {
     let repairs = vec![(Rung::RollBack, vec![step("repair", "@@\n-old\n+right\n")])];
-    let office = Office::new(Script { repairs, ..script() });
+    let reads = vec![Lookup::Search(Search { text: "old".to_owned(), under: None })];
+    let office = Office::new(Script { repairs, reads, ..script() });
     let job = office.asks().await;
+    let found = job.work().readings[0].result.as_ref().unwrap();
+    assert!(found.contains("a:1: old"), "{found}");
     assert_eq!(office.file(), "old\n");
     let scope = Scope::Plan(bounds(&job.work().plan));
     let summary = office.answer(job, Answer::Yes(scope)).await;
