@@ -250,9 +250,26 @@ fn refused(work: &Work, refusal: Refusal) -> Trouble {
     Trouble::new(refusal.code, &work.at, refusal)
 }
 
-/// Reads, and tries again after each pause if the system has failed. A tool that writes or runs
-/// does not fit.
-async fn retry<T: Tool<Effect = Idempotent>, R>(
+/// Reads, and tries again after each pause if the system has failed:
+///
+/// ```
+/// use coding_agent::{plan::agent::retry, workspace::{refusal::Refusal, tools::{Excerpt, Read}}};
+///
+/// async fn twice(tool: &Read, read: fn(&Read) -> Result<Excerpt, Refusal>) -> Option<Excerpt> {
+///     retry(tool, &[], read).await.ok()
+/// }
+/// ```
+///
+/// A call that edits or runs is not repeated. It does not compile:
+///
+/// ```compile_fail
+/// use coding_agent::{plan::{agent::retry, hands::{Act, Receipt}}, workspace::refusal::Refusal};
+///
+/// async fn twice(tool: &Act, make: fn(&Act) -> Result<Receipt, Refusal>) -> Option<Receipt> {
+///     retry(tool, &[], make).await.ok()
+/// }
+/// ```
+pub async fn retry<T: Tool<Effect = Idempotent>, R>(
     tool: &T,
     pauses: &[Duration],
     read: impl Fn(&T) -> Result<R, Refusal>,
