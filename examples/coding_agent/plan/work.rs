@@ -12,6 +12,7 @@ use crate::{
     commands::run::Ending,
     planner::Rung,
     workspace::{
+        place::Place,
         refusal::{Code, Refusal},
         set::Digest,
         tools::Lookup,
@@ -70,6 +71,17 @@ pub struct Entry {
     pub set: Option<usize>,
     /// The number of the set that it undid.
     pub undid: Option<usize>,
+    /// What changed while it ran, if it is a command.
+    pub seen: Option<SeenDuring>,
+}
+
+/// The paths that changed during a command, whoever changed them. They are no edits of the agent,
+/// so nothing undoes them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SeenDuring {
+    /// The number of the command.
+    pub command: usize,
+    pub paths: Vec<Place>,
 }
 
 /// What a person reads at the end.
@@ -81,6 +93,8 @@ pub struct Summary {
     pub why: Vec<String>,
     /// The checks after the last repair, and whether they passed.
     pub verified: Vec<(String, bool)>,
+    /// What changed during commands.
+    pub seen: Vec<SeenDuring>,
     pub risk: Risk,
     /// The number of times to undo.
     pub undo: usize,
@@ -145,11 +159,14 @@ impl Work {
 
     /// Takes the outcome of an act.
     pub fn take(&mut self, act: &Act, outcome: Outcome<Act>) -> CallResult {
-        let (mut set, mut undid) = (None, None);
+        let (mut set, mut undid, mut seen) = (None, None, None);
         let result = match (&act.deed, outcome) {
             (_, Err(error)) => Err(Trouble::of(&error, &self.at)),
             (_, Ok(Receipt::Ran(report))) => {
                 let detail = format!("{}{}", report.stdout.end, report.stderr.end);
+                let paths: Vec<Place> = report.seen.into_iter().map(|it| it.path).collect();
+                let during = SeenDuring { command: report.number, paths };
+                seen = Some(during).filter(|during| !during.paths.is_empty());
                 match report.ending {
                     Ending::Exited(0) => Ok(detail),
                     Ending::TimedOut => Err(Trouble::new(Code::E_TOOL_TIMEOUT, &self.at, detail)),
@@ -166,7 +183,7 @@ impl Work {
             }
         };
         let (at, what, is_ok) = (self.at.clone(), act.deed.to_string(), result.is_ok());
-        self.ended.push(Entry { at, what, is_ok, set, undid });
+        self.ended.push(Entry { at, what, is_ok, set, undid, seen });
         if undid.is_some() {
             self.undo = None;
         } else if is_ok && !self.is_executed() {
@@ -240,6 +257,7 @@ impl Work {
             what: left.clone().map(|it| it.what.clone()).collect(),
             why: self.plan.steps.iter().map(|step| step.intent.clone()).collect(),
             verified: checks.map(|it| (it.what.clone(), it.is_ok)).collect(),
+            seen: self.ended.iter().filter_map(|it| it.seen.clone()).collect(),
             risk: self.plan.risk_level.max(self.plan.risk()),
             undo: left.filter(|it| it.set.is_some()).count(),
             left_out: self.left_out.clone(),
@@ -255,6 +273,13 @@ impl fmt::Display for Reading {
             Ok(text) => write!(formatter, "`{tool}`: {text}\n(end of `{tool}`)"),
             Err(refusal) => write!(formatter, "not read: {refusal}"),
         }
+    }
+}
+
+impl fmt::Display for SeenDuring {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let paths: Vec<&str> = self.paths.iter().map(Place::as_str).collect();
+        write!(formatter, "seen during command {}: {}", self.command, paths.join(", "))
     }
 }
 

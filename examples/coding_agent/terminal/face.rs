@@ -138,7 +138,8 @@ impl Display for Told<'_> {
         match self {
             Self::State { state } => write!(f, "{state}"),
             Self::Act(entry) => {
-                write!(f, "  {}: {}", if entry.is_ok { "made" } else { "failed" }, entry.what)
+                write!(f, "  {}: {}", if entry.is_ok { "made" } else { "failed" }, entry.what)?;
+                entry.seen.iter().try_for_each(|seen| write!(f, "\n  {seen}"))
             }
             Self::Plan { plan, diff, objections } => {
                 writeln!(f, "The plan {}, of {:?} risk:", plan.id, plan.risk_level)?;
@@ -168,7 +169,7 @@ impl Display for Told<'_> {
 }
 
 fn write_summary(summary: &Summary, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    let Summary { what, why, verified, risk, undo, left_out, blocked } = summary;
+    let Summary { what, why, verified, seen, risk, undo, left_out, blocked } = summary;
     match blocked {
         None => writeln!(f, "Done:")?,
         Some(blocked) => writeln!(f, "Blocked: {blocked}\nWhat was done:")?,
@@ -179,6 +180,9 @@ fn write_summary(summary: &Summary, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     writeln!(f, "because:\n  {}", why.join("\n  "))?;
     for (check, is_ok) in verified {
         writeln!(f, "{}: {check}", if *is_ok { "passed" } else { "failed" })?;
+    }
+    for seen in seen {
+        writeln!(f, "{seen}")?;
     }
     for what in left_out {
         writeln!(f, "not shown to the planner, which had no room for it: {what}")?;

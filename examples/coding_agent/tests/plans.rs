@@ -185,6 +185,21 @@ async fn consent_can_be_for_the_first_call_alone() {
     assert!(summary.blocked.unwrap().starts_with("E_POLICY_DENIED: "));
 }
 
+/// Undo leaves it alone.
+#[tokio::test]
+async fn what_changes_during_a_command_is_seen() {
+    let argv = ["touch", "made"].map(str::to_owned).to_vec();
+    let touch = Run { argv, timeout: u64::try_from(STUCK.as_millis()).unwrap() };
+    let steps = vec![Step { tool_calls: vec![Call::Run(touch)], ..Step::default() }];
+    let plan = Plan { steps, ..Plan::default() };
+    let office = Office::new(Script { plan, ..Script::default() });
+    let job = office.asks().await;
+    let scope = Scope::Plan(bounds(&job.work().plan));
+    let summary = office.answer(job, Answer::Yes(scope)).await;
+    let seen: Vec<_> = summary.seen.iter().map(ToString::to_string).collect();
+    assert_eq!((seen, summary.undo), (vec!["seen during command 1: made".to_owned()], 0));
+}
+
 #[tokio::test]
 async fn what_is_missing_is_asked() {
     let office = Office::new(Script { questions: vec!["which file?".to_owned()], ..script() });
