@@ -36,7 +36,15 @@ const IN_DOUBT: Why = (Code::E_IO, "a path is neither as before nor as after: lo
 
 /// The call of a state: it edits, undoes or runs. A command has its own time limit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tool)]
-#[tool(agent.act, irreversible, receipt = Receipt, refusal = Refusal, timeout = None, settling_time = Duration::ZERO)]
+#[tool(
+    agent.act,
+    irreversible,
+    about = "{deed}",
+    receipt = Receipt,
+    refusal = Refusal,
+    timeout = None,
+    settling_time = Duration::ZERO
+)]
 #[serde(deny_unknown_fields)]
 pub struct Act {
     /// The job, whose person has confirmed the call.
@@ -61,6 +69,9 @@ pub enum Deed {
 pub enum Receipt {
     Edited(Report),
     Ran(RunReport),
+    /// The word of a person about a call that was in doubt.
+    #[serde(untagged)]
+    Said(String),
 }
 
 /// Makes the calls of jobs in a folder, one at a time.
@@ -137,7 +148,10 @@ fn edited(report: Report) -> Result<Option<Receipt>, Refusal> {
     match report.ending {
         Ending::Applied => Ok(Some(Receipt::Edited(report))),
         Ending::NotApplied => Ok(None),
-        Ending::InDoubt => Err(Refusal::new(report.number, IN_DOUBT)),
+        Ending::InDoubt => {
+            let paths: Vec<_> = report.conflicts.iter().map(|it| it.path.as_str()).collect();
+            Err(Refusal::new(paths.join(", "), IN_DOUBT))
+        }
     }
 }
 

@@ -159,10 +159,10 @@ impl Work {
 
     /// Takes the outcome of an act.
     pub fn take(&mut self, act: &Act, outcome: Outcome<Act>) -> CallResult {
-        let (mut set, mut undid, mut seen) = (None, None, None);
-        let result = match (&act.deed, outcome) {
-            (_, Err(error)) => Err(Trouble::of(&error, &self.at)),
-            (_, Ok(Receipt::Ran(report))) => {
+        let (mut set, mut seen) = (None, None);
+        let result = match outcome {
+            Err(error) => Err(Trouble::of(&error, &self.at)),
+            Ok(Receipt::Ran(report)) => {
                 let detail = format!("{}{}", report.stdout.end, report.stderr.end);
                 let paths: Vec<Place> = report.seen.into_iter().map(|it| it.path).collect();
                 let during = SeenDuring { command: report.number, paths };
@@ -173,16 +173,17 @@ impl Work {
                     _ => Err(Trouble::new(Code::E_BUILD_FAIL, &self.at, detail)),
                 }
             }
-            (Deed::Undo(number), Ok(Receipt::Edited(_))) => {
-                undid = Some(*number);
+            Ok(Receipt::Edited(report)) => {
+                set = Some(report.number).filter(|_| matches!(act.deed, Deed::Edit(_)));
                 Ok(String::new())
             }
-            (_, Ok(Receipt::Edited(report))) => {
-                set = Some(report.number);
-                Ok(String::new())
-            }
+            Ok(Receipt::Said(word)) => Ok(word),
         };
         let (at, what, is_ok) = (self.at.clone(), act.deed.to_string(), result.is_ok());
+        let undid = match act.deed {
+            Deed::Undo(number) if is_ok => Some(number),
+            _ => None,
+        };
         self.ended.push(Entry { at, what, is_ok, set, undid, seen });
         if undid.is_some() {
             self.undo = None;

@@ -25,8 +25,10 @@ use machine::{
     Id,
     actor::Actors,
     journal::Fact,
+    observe::{NextStep, Observer},
     store::{Committed, Message, Query, Store, Subscription},
     text::shell_word,
+    view::Human,
     worker::Worker,
 };
 use machine_console::http::{Http, serve};
@@ -119,7 +121,7 @@ impl<P: Planner + Clone> Session<P> {
                         self.note(&format!("{error}; it is tried again"));
                         sleep(PAUSE).await;
                     }
-                    failed => return Err(self.stuck(&job, failed)),
+                    failed => return self.stuck(&job, failed).await,
                 },
             }
         }
@@ -282,12 +284,29 @@ impl<P: Planner + Clone> Session<P> {
         Ok(if summary.blocked.is_none() { Exit::Done } else { Exit::Blocked })
     }
 
-    fn stuck(&self, job: &AnyJob, failed: Option<(String, bool)>) -> Failure {
-        let error = failed.map_or_else(|| "a call may be in doubt".to_owned(), |(error, _)| error);
-        let file = self.store.with_added_extension("db");
-        let show = format!("machine show {} --db {}", job.id(), shell_word(file));
-        format!("the job is {} and does not go on: {error}; `{show}` says more", job.status())
-            .into()
+    /// A person has to say whether the call in doubt took effect, or to look at what failed.
+    async fn stuck(&self, job: &AnyJob, failed: Option<(String, bool)>) -> Result<Exit, Failure> {
+        let machine = shell_word(self.store.with_added_extension("db"));
+        let machine = format!("machine --db {machine}");
+        let detail = Box::pin(Observer::new(&self.jobs).detail::<Human>(job.id())).await?;
+        let mut open =
+            detail.children.iter().filter_map(|child| Some((child.id, child.open.as_ref()?)));
+        let is_doubt = |step: &NextStep| matches!(step, NextStep::Confirm { .. });
+        let doubt = open.find(|(_, open)| open.next.iter().any(is_doubt));
+        if let (Some((call, open)), None) = (doubt, &failed) {
+            let question = format!(
+                "It is not known whether this call took effect: {}. Check that, confirm what you \
+                 find, and continue with `{}`.",
+                open.summary, self.again
+            );
+            let ways = ["applied", "not-applied"]
+                .map(|found| format!("{machine} confirm {call} {found} --as NAME"));
+            return Ok(self.asks(&[question], &ways));
+        }
+        let error = failed.map_or_else(|| "nothing moves it".to_owned(), |(error, _)| error);
+        let (status, id) = (job.status(), job.id());
+        let show = format!("`{machine} show {id}` says more");
+        Err(format!("the job is {status} and does not go on: {error}; {show}").into())
     }
 
     /// Serves the inspector until the program ends.
