@@ -8,6 +8,7 @@
 use coding_agent::{commands, workspace};
 
 mod desk;
+mod doubt;
 mod edits;
 mod outside;
 mod patches;

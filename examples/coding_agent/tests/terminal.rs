@@ -8,29 +8,10 @@ use std::{
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     process::{Command, Stdio},
-    sync::{Arc, Mutex},
     thread,
     time::Instant,
 };
 
-use coding_agent::{
-    plan::{
-        agent::Agent,
-        consent::{Bounds, Scope},
-        hands::Hands,
-        job::{Answer, AnyJob, job::Driver},
-        model::Risk,
-    },
-    planner::script::Script,
-    workspace::{edits::Step, place::Place},
-};
-use machine::{
-    Id,
-    actor::{Actors, Human},
-    operate::{Finding, Operator},
-    store::{Query, Store},
-    worker::Worker,
-};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -39,7 +20,7 @@ use crate::{
     testing::{Process, Random, number, seed},
 };
 
-const TASK: &str = "make it right";
+pub const TASK: &str = "make it right";
 
 /// A check that counts its runs outside of the folder.
 const CHECK: &str = "#!/bin/sh\necho run >> ../log\ngrep -q right a\n";
@@ -66,7 +47,7 @@ fn repository(files: &[(&str, &str)]) -> Desk {
     desk
 }
 
-fn checked() -> Desk {
+pub fn checked() -> Desk {
     repository(&[("a", "old\n"), ("check", CHECK)])
 }
 
@@ -91,21 +72,21 @@ fn script(file: &str, checks: &[&[&str]], wrong: &str, right: &str) -> Value {
     })
 }
 
-fn usual() -> Value {
+pub fn usual() -> Value {
     script("a", &[&["./check"]], WRONG, RIGHT)
 }
 
-fn written(desk: &Desk, script: &Value) -> PathBuf {
+pub fn written(desk: &Desk, script: &Value) -> PathBuf {
     let file = desk.root().join("script.json");
     fs::write(&file, script.to_string()).unwrap();
     file
 }
 
 /// What a process told.
-struct Told {
-    code: i32,
-    events: Vec<Value>,
-    errors: String,
+pub struct Told {
+    pub code: i32,
+    pub events: Vec<Value>,
+    pub errors: String,
 }
 
 impl Told {
@@ -122,7 +103,7 @@ impl Told {
     }
 
     /// The only event of this kind.
-    fn one(&self, event: &str) -> &Value {
+    pub fn one(&self, event: &str) -> &Value {
         let all = self.all(event);
         assert_eq!(all.len(), 1, "{event}: {:?} {}", self.events, self.errors);
         all[0]
@@ -150,7 +131,7 @@ fn told(desk: &Desk, words: &[&str]) -> Told {
 }
 
 /// `do`, with the script of the folder.
-fn work(desk: &Desk, words: &[&str]) -> Told {
+pub fn work(desk: &Desk, words: &[&str]) -> Told {
     let script = desk.root().join("script.json");
     told(desk, &[&["do", "--script", script.to_str().unwrap()][..], words].concat())
 }
@@ -309,64 +290,6 @@ fn answers_on_the_command_line() {
             assert!(blocked.starts_with("E_POLICY_DENIED: "), "{blocked}");
         }
         assert_eq!(desk.file("a").unwrap(), if code == 0 { "right\n" } else { "old\n" });
-    }
-}
-
-/// Confirms the plan, and writes to the file in the middle of its edit, so that it is neither as
-/// before nor as after.
-async fn disturb(desk: &Desk, jobs: &Store, ann: &Human) {
-    let file = desk.path("a");
-    let watch = move |step: Step, _: &Place| {
-        if step == Step::Kept {
-            fs::write(&file, "right\n").unwrap();
-        }
-        Ok(())
-    };
-    let workspace = Arc::new(Mutex::new(desk.watched(Box::new(watch)).unwrap()));
-    let newest = jobs.load_all::<AnyJob>(&Query::new().newest_first().limit(1)).await.unwrap();
-    let Some(Ok(AnyJob::AwaitingConfirmation(job))) = newest.items.into_iter().next() else {
-        panic!("a plan waits")
-    };
-    let scope = Scope::Plan(Bounds::of(&job.work().plan, 3, i64::MAX));
-    let mut job = AnyJob::from(job.confirm(Answer::Yes(scope), ann));
-    jobs.commit(&mut job).await.unwrap();
-    let planner: Script = serde_json::from_value(usual()).unwrap();
-    let hands = Hands { workspace: Arc::clone(&workspace), jobs: jobs.clone() };
-    let agent = Agent { planner, workspace, rate: |_| Risk::Low };
-    let worker = Worker::new(jobs, Actors::issue("disturbed").unwrap());
-    worker.handler(Driver(agent)).tool(hands).run_until_idle().await.unwrap();
-}
-
-#[tokio::test]
-async fn a_call_in_doubt_waits_for_a_person() {
-    let table: [(Finding<'_>, &[&str], i32); 2] = [
-        (Finding::Applied(None), &[], 0),
-        (Finding::NotApplied(None), &["--cancel", "not needed"], 4),
-    ];
-    for (finding, words, code) in table {
-        let (desk, ann) = (checked(), Human::new("ann").unwrap());
-        written(&desk, &usual());
-        assert_eq!(work(&desk, &[TASK]).code, 3);
-        let file = desk.store().with_added_extension("db");
-        let jobs = Store::sqlite(&file).await.unwrap();
-        disturb(&desk, &jobs, &ann).await;
-        drop(jobs);
-
-        let asked = work(&desk, words);
-        assert_eq!(asked.code, 3, "{:?} {}", asked.events, asked.errors);
-        let asks = asked.one("asks");
-        assert!(asks["questions"][0].as_str().unwrap().contains("edit a"), "{asks}");
-        let command = asks["commands"][0].as_str().unwrap();
-        let call: Id = command.split(' ').rev().nth(3).unwrap().parse().unwrap();
-        let (jobs, actors) = (Store::sqlite(&file).await.unwrap(), Actors::issue("ann").unwrap());
-        let operator = Operator::new(&jobs, &actors, &ann, "test");
-        let doubt = operator.in_doubt(call, finding).await.unwrap();
-        operator.confirm(doubt, finding).await.unwrap();
-        drop((operator, jobs));
-
-        let ended = work(&desk, &[]);
-        assert_eq!(ended.code, code, "{finding:?} {:?} {}", ended.events, ended.errors);
-        assert_eq!(desk.file("a").unwrap(), "right\n");
     }
 }
 

@@ -1,0 +1,88 @@
+//! A call of which nothing shows whether it took effect.
+
+use std::{
+    fs,
+    sync::{Arc, Mutex},
+};
+
+use coding_agent::{
+    plan::{
+        agent::Agent,
+        consent::{Bounds, Scope},
+        hands::Hands,
+        job::{Answer, AnyJob, job::Driver},
+        model::Risk,
+    },
+    planner::script::Script,
+    workspace::{edits::Step, place::Place},
+};
+use machine::{
+    Id,
+    actor::{Actors, Human},
+    operate::{Finding, Operator},
+    store::{Query, Store},
+    worker::Worker,
+};
+
+use crate::{
+    desk::Desk,
+    terminal::{TASK, checked, usual, work, written},
+};
+
+/// Confirms the plan, and writes to the file in the middle of its edit, so that it is neither as
+/// before nor as after.
+async fn disturb(desk: &Desk, jobs: &Store, ann: &Human) {
+    let file = desk.path("a");
+    let watch = move |step: Step, _: &Place| {
+        if step == Step::Kept {
+            fs::write(&file, "right\n").unwrap();
+        }
+        Ok(())
+    };
+    let workspace = Arc::new(Mutex::new(desk.watched(Box::new(watch)).unwrap()));
+    let newest = jobs.load_all::<AnyJob>(&Query::new().newest_first().limit(1)).await.unwrap();
+    let Some(Ok(AnyJob::AwaitingConfirmation(job))) = newest.items.into_iter().next() else {
+        panic!("a plan waits")
+    };
+    let scope = Scope::Plan(Bounds::of(&job.work().plan, 3, i64::MAX));
+    let mut job = AnyJob::from(job.confirm(Answer::Yes(scope), ann));
+    jobs.commit(&mut job).await.unwrap();
+    let planner: Script = serde_json::from_value(usual()).unwrap();
+    let hands = Hands { workspace: Arc::clone(&workspace), jobs: jobs.clone() };
+    let agent = Agent { planner, workspace, rate: |_| Risk::Low };
+    let worker = Worker::new(jobs, Actors::issue("disturbed").unwrap());
+    worker.handler(Driver(agent)).tool(hands).run_until_idle().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_call_in_doubt_waits_for_a_person() {
+    let table: [(Finding<'_>, &[&str], i32); 2] = [
+        (Finding::Applied(None), &[], 0),
+        (Finding::NotApplied(None), &["--cancel", "not needed"], 4),
+    ];
+    for (finding, words, code) in table {
+        let (desk, ann) = (checked(), Human::new("ann").unwrap());
+        written(&desk, &usual());
+        assert_eq!(work(&desk, &[TASK]).code, 3);
+        let file = desk.store().with_added_extension("db");
+        let jobs = Store::sqlite(&file).await.unwrap();
+        disturb(&desk, &jobs, &ann).await;
+        drop(jobs);
+
+        let asked = work(&desk, words);
+        assert_eq!(asked.code, 3, "{:?} {}", asked.events, asked.errors);
+        let asks = asked.one("asks");
+        assert!(asks["questions"][0].as_str().unwrap().contains("edit a"), "{asks}");
+        let command = asks["commands"][0].as_str().unwrap();
+        let call: Id = command.split(' ').rev().nth(3).unwrap().parse().unwrap();
+        let (jobs, actors) = (Store::sqlite(&file).await.unwrap(), Actors::issue("ann").unwrap());
+        let operator = Operator::new(&jobs, &actors, &ann, "test");
+        let doubt = operator.in_doubt(call, finding).await.unwrap();
+        operator.confirm(doubt, finding).await.unwrap();
+        drop((operator, jobs));
+
+        let ended = work(&desk, &[]);
+        assert_eq!(ended.code, code, "{finding:?} {:?} {}", ended.events, ended.errors);
+        assert_eq!(desk.file("a").unwrap(), "right\n");
+    }
+}
