@@ -1,4 +1,4 @@
-use schemars::{JsonSchema, Schema, schema_for};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -101,11 +101,6 @@ pub enum Call {
 }
 
 impl Plan {
-    /// The schema of what a planner has to answer.
-    pub fn schema() -> Schema {
-        schema_for!(Plan)
-    }
-
     /// All calls, with those that verify.
     pub fn calls(&self) -> impl Iterator<Item = Call> {
         let steps = self.steps.iter().flat_map(|step| step.tool_calls.iter().cloned());

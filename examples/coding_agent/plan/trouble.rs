@@ -31,10 +31,11 @@ impl Trouble {
         };
         Self::new(code, trace, error)
     }
+}
 
-    /// What a person can do.
-    pub fn next_step(&self) -> &'static str {
-        match self.code {
+impl fmt::Display for Trouble {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let next_step = match self.code {
             Code::E_POLICY_DENIED => "confirm a scope that covers the call, or change the task",
             Code::E_IO => "check the disk and the permissions, and send the task again",
             Code::E_TOOL_TIMEOUT => "allow more time, or split the task",
@@ -42,12 +43,7 @@ impl Trouble {
             Code::E_CONFLICT => "look at the files that have changed, and ask for another plan",
             Code::E_BUILD_FAIL => "read the output of the command, and repair what it reports",
             Code::E_MODEL => "say the task in other words, or use another planner",
-        }
-    }
-}
-
-impl fmt::Display for Trouble {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{:?}: {} (trace {})", self.code, self.next_step(), self.trace)
+        };
+        write!(formatter, "{:?}: {next_step} (trace {})", self.code, self.trace)
     }
 }

@@ -17,7 +17,7 @@ use coding_agent::{
     },
 };
 use machine::actor::Human;
-use tokio::runtime;
+use tokio::runtime::Runtime;
 
 use super::{
     demo,
@@ -84,7 +84,7 @@ pub struct Do {
     #[arg(long, value_name = "FILE")]
     pub script: Option<PathBuf>,
     #[command(flatten)]
-    pub said: Said,
+    pub said: Option<Said>,
     /// Confirm a plan that edits only files that it expects to change, and runs neither a shell nor
     /// git that throws work away; unless the task names what an undo does not take back.
     #[arg(long)]
@@ -139,11 +139,7 @@ fn run(Cli { command, folder, store }: Cli) -> Result<Exit, Failure> {
         Command::Undo => Ok(undo(&folder, &beside(&folder, store)?)?),
         Command::Do(asked) => {
             let store = beside(&folder, store)?;
-            runtime::Builder::new_multi_thread()
-                .worker_threads(2)
-                .enable_all()
-                .build()?
-                .block_on(drive(*asked, &folder, &store))
+            Runtime::new()?.block_on(drive(*asked, &folder, &store))
         }
     }
 }
@@ -197,8 +193,6 @@ pub fn tell_displaced(workspace: &Workspace, store: &Path, face: &Face) -> Resul
 
 /// The store of a folder: by default the one beside it.
 fn beside(folder: &Path, store: Option<PathBuf>) -> Result<PathBuf, Refusal> {
-    if let Some(store) = store {
-        return Ok(store);
-    }
-    Ok(folder.canonicalize().at(folder.display())?.with_added_extension("edits"))
+    let beside = || folder.canonicalize().map(|it| it.with_added_extension("edits"));
+    store.map_or_else(beside, Ok).at(folder.display())
 }

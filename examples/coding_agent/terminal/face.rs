@@ -4,9 +4,14 @@ use std::{
     time::Duration,
 };
 
-use coding_agent::plan::{
-    model::{Call, Plan},
-    work::{Entry, Summary},
+use coding_agent::{
+    plan::{
+        consent::{Bounds, Scope},
+        job::Answer,
+        model::{Call, Plan},
+        work::{Entry, Summary},
+    },
+    workspace::set::Digest,
 };
 use indicatif::ProgressBar;
 use inquire::{InquireError, Select, Text};
@@ -53,13 +58,6 @@ pub enum Told<'a> {
     Summary(&'a Summary),
 }
 
-/// What a person says to a plan.
-pub enum Said {
-    Plan,
-    First,
-    No(String),
-}
-
 impl Face {
     /// A terminal, if a person is there and does not want JSON.
     pub fn new(wants_json: bool) -> Self {
@@ -91,14 +89,20 @@ impl Face {
         })
     }
 
-    /// Asks for the confirmation of a plan; `None` if nobody answers.
-    pub fn confirmation(&self) -> Result<Option<Said>, InquireError> {
+    /// Asks for the confirmation of a plan, or of its first call if that can be made; `None` if
+    /// nobody answers.
+    pub fn confirmation(
+        &self,
+        plan: Bounds,
+        first: Option<Digest>,
+    ) -> Result<Option<Answer>, InquireError> {
         self.ask(|| {
             let choice = Select::new("Confirm?", CHOICES.to_vec()).raw_prompt()?;
-            Ok(match choice.index {
-                0 => Said::Plan,
-                1 => Said::First,
-                _ => Said::No(Text::new("Why not?").prompt()?),
+            Ok(match (choice.index, first) {
+                (0, _) => Answer::Yes(Scope::Plan(plan)),
+                (1, Some(first)) => Answer::Yes(Scope::Once(first)),
+                (1, None) => Answer::No("its first call cannot be made".to_owned()),
+                _ => Answer::No(Text::new("Why not?").prompt()?),
             })
         })
     }

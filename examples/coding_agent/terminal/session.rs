@@ -36,7 +36,7 @@ use tokio::{net::TcpListener, time::sleep};
 
 use super::{
     cli::{Do, Exit, Failure, tell_displaced},
-    face::{Face, Said, Told},
+    face::{Face, Told},
     preview::{Preview, rate},
     repository,
 };
@@ -149,18 +149,15 @@ impl<P: Planner + Clone> Session<P> {
 
     /// Applies the answer on the command line.
     async fn answer_with_words(&self, id: Id) -> Result<(), Failure> {
-        let (said, by) = (&self.asked.said, &self.asked.by);
+        let Some(said) = &self.asked.said else { return Ok(()) };
+        let by = &self.asked.by;
         let job: AnyJob = self.jobs.load(id).await?;
         if let Some(why) = said.cancel.clone().filter(|_| job.goal().is_some()) {
             let message = Message::new(&job::Event::Cancel { why: Some(why) }, by)?;
             self.jobs.send(id, &message).await?;
             return Ok(());
         }
-        let asks = !said.answer.is_empty()
-            || [&said.confirm, &said.decline, &said.cancel].iter().any(|it| it.is_some())
-            || said.once.is_some();
         match job {
-            _ if !asks => Ok(()),
             AnyJob::Clarifying(job) if !said.answer.is_empty() => {
                 let mut job = job.clarification_answer(said.answer.join("\n"), by);
                 Ok(self.jobs.commit(&mut job).await?)
@@ -229,12 +226,7 @@ impl<P: Planner + Clone> Session<P> {
             self.note("`--yes` confirms it");
             return Ok(Some(Answer::Yes(Scope::Plan(bounds))));
         }
-        Ok(self.face.confirmation()?.map(|said| match (said, work.first) {
-            (Said::Plan, _) => Answer::Yes(Scope::Plan(bounds)),
-            (Said::First, Some(first)) => Answer::Yes(Scope::Once(first)),
-            (Said::First, None) => Answer::No("its first call cannot be made".to_owned()),
-            (Said::No(why), _) => Answer::No(why),
-        }))
+        Ok(self.face.confirmation(bounds, work.first)?)
     }
 
     /// Says how commands run, before a person confirms the first one.

@@ -37,6 +37,7 @@ use machine::{
     store::Store,
     worker::Worker,
 };
+use schemars::schema_for;
 use serde_json::Value;
 
 use crate::{desk::Desk, testing::STUCK};
@@ -222,7 +223,7 @@ async fn a_plan_without_steps_is_no_plan() {
 
 #[test]
 fn a_plan_has_a_schema() {
-    let schema = serde_json::to_value(Plan::schema()).unwrap();
+    let schema = serde_json::to_value(schema_for!(Plan)).unwrap();
     assert_eq!(schema["properties"]["plan_id"]["type"], "string");
     assert_eq!(schema["additionalProperties"], Value::Bool(false));
     let plan = serde_json::to_string(&script().plan).unwrap();
