@@ -42,10 +42,11 @@ pub enum Moment {
 /// Called at each moment. An error is treated like one of the system.
 pub type Watch = Box<dyn Fn(Moment) -> Result<(), Refusal> + Send + Sync>;
 
-/// The commands of an agent in its folder. One at a time.
+/// The commands of an agent in its folder. One at a time. A command whose agent died is ended before
+/// another runs, and before it is looked for.
 pub struct Commands<'a> {
-    workspace: &'a Workspace,
-    watch: Watch,
+    pub workspace: &'a Workspace,
+    pub watch: Watch,
 }
 
 /// A command, on disk before its program is started.
@@ -62,11 +63,8 @@ struct Record {
 }
 
 impl<'a> Commands<'a> {
-    /// Ends a command whose agent died.
-    pub fn open(workspace: &'a Workspace, watch: Watch) -> Result<Self, Refusal> {
-        let commands = Self { workspace, watch };
-        commands.recover()?;
-        Ok(commands)
+    pub fn new(workspace: &'a Workspace) -> Self {
+        Self { workspace, watch: Box::new(|_| Ok(())) }
     }
 
     /// Runs a command, and ends what it leaves in the background. A dangerous one needs its digest
@@ -78,7 +76,6 @@ impl<'a> Commands<'a> {
         {
             return Err(Refusal::new(run.argv.join(" "), why));
         }
-        // One that an error of the system has left.
         self.recover()?;
         let before = serde_json::to_vec(&Snapshot::of(&self.workspace.folder)?).at("the files")?;
         let before = self.workspace.store.put(&before)?;
@@ -170,6 +167,7 @@ impl<'a> Commands<'a> {
 
     /// How a command ended whose record comes after that number.
     pub fn find(&self, after: usize, run: &Run) -> Result<Option<Report>, Refusal> {
+        self.recover()?;
         let numbers = self.workspace.store.numbers_in(COMMANDS)?;
         for number in numbers.into_iter().filter(|number| *number > after) {
             let record: Record = self.workspace.store.load_from(COMMANDS, number)?;

@@ -217,10 +217,7 @@ impl<P: Planner> Agent<P> {
             (None, Some(Call::Edit { edits })) => {
                 (newest_set()?, Deed::Edit(workspace.plan(&edits)?))
             }
-            (None, Some(Call::Run(run))) => {
-                let commands = Commands::open(&workspace, Box::new(|_| Ok(())))?;
-                (commands.newest()?, Deed::Run(run))
-            }
+            (None, Some(Call::Run(run))) => (Commands::new(&workspace).newest()?, Deed::Run(run)),
             (None, Some(Call::Read(_)) | None) => return Ok(None),
         };
         Ok(Some(Act { job, after: after.unwrap_or_default(), deed }))

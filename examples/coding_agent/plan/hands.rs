@@ -101,7 +101,7 @@ pub fn undo(workspace: &Workspace, number: usize, _: Consent<'_>) -> Result<Repo
 
 /// Runs a command that a person has allowed.
 pub fn run(workspace: &Workspace, command: &Confirmed<Run>) -> Result<RunReport, Refusal> {
-    Commands::open(workspace, Box::new(|_| Ok(())))?.run(command.call(), command.digest()?)
+    Commands::new(workspace).run(command.call(), command.digest()?)
 }
 
 /// Makes a call, if the job that has made it has the consent of a person.
@@ -130,7 +130,7 @@ fn find(workspace: &Workspace, act: &Act) -> Result<Option<Receipt>, Refusal> {
         Deed::Run(_) => false,
     };
     if let Deed::Run(run) = &act.deed {
-        let report = Commands::open(workspace, Box::new(|_| Ok(())))?.find(act.after, run)?;
+        let report = Commands::new(workspace).find(act.after, run)?;
         let report = report.filter(|report| report.ending != RunEnding::NotStarted);
         return Ok(report.map(Receipt::Ran));
     }

@@ -50,14 +50,10 @@ fn desk() -> Desk {
     desk
 }
 
-fn opened(workspace: &Workspace) -> Commands<'_> {
-    Commands::open(workspace, Box::new(|_| Ok(()))).unwrap()
-}
-
 /// Runs a command that a person has confirmed.
 fn run(desk: &Desk, run: &Run) -> Report {
     let workspace = desk.open();
-    opened(&workspace).run(run, Some(run.digest().unwrap())).unwrap()
+    Commands::new(&workspace).run(run, Some(run.digest().unwrap())).unwrap()
 }
 
 /// The number of a process that a command has written to a file.
@@ -176,7 +172,7 @@ fn dangerous_commands_ask() {
     let desk = desk();
     symlink("/bin/sh", desk.path("tool")).unwrap();
     let workspace = desk.open();
-    let commands = opened(&workspace);
+    let commands = Commands::new(&workspace);
     let shell = refusal::SHELL.1;
     let table: [(&[&str], &str); 13] = [
         (&["sh", "-c", "echo > made"], shell),
@@ -227,7 +223,7 @@ fn an_agent_that_dies() {
         Ok(())
     });
     let run = shell(BLOCKED);
-    let commands = Commands::open(&workspace, watch).unwrap();
+    let commands = Commands { workspace: &workspace, watch };
     commands.run(&run, Some(run.digest().unwrap())).unwrap();
 }
 
@@ -243,7 +239,7 @@ fn killed_at(moment: Moment) -> Desk {
 
 /// What the next agent finds.
 fn interrupted(workspace: &Workspace) -> Report {
-    opened(workspace).find(0, &shell(BLOCKED)).unwrap().unwrap()
+    Commands::new(workspace).find(0, &shell(BLOCKED)).unwrap().unwrap()
 }
 
 #[test]
