@@ -42,8 +42,8 @@ pub enum Moment {
 /// Called at each moment. An error is treated like one of the system.
 pub type Watch = Box<dyn Fn(Moment) -> Result<(), Refusal> + Send + Sync>;
 
-/// The commands of an agent in its folder. One at a time. A command whose agent died is ended before
-/// another runs, and before it is looked for.
+/// The commands of an agent in its folder, one at a time. Running one, and looking for one, first
+/// ends a command whose agent died.
 pub struct Commands<'a> {
     pub workspace: &'a Workspace,
     pub watch: Watch,
