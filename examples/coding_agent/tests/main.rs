@@ -17,6 +17,7 @@ mod planner;
 mod plans;
 mod property;
 mod runs;
+mod sets;
 mod terminal;
 #[path = "../../testing.rs"]
 mod testing;

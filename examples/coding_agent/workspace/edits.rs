@@ -40,8 +40,8 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// Opens a folder. A set whose process died is finished: forward if a path was written, and
-    /// otherwise back.
+    /// Opens a folder. A set whose process died is finished: forward if a path was written and the
+    /// system lets it go on, and otherwise back.
     pub fn open(folder: &Path, store: &Path, watch: Watch) -> Result<Self, Refusal> {
         let folder = Folder::open(folder)?;
         let store = Store::open(store, &folder)?;
@@ -147,6 +147,7 @@ impl Workspace {
         }
         record.phase = Phase::Intended;
         self.store.save(&record)?;
+        self.go_on(&mut record, &edits)?;
         self.finish(record, &edits)
     }
 
@@ -160,11 +161,26 @@ impl Workspace {
         let edits = self.edits(&record)?;
         if record.phase == Phase::Intended {
             let is_begun = edits.iter().map(|it| it.as_ref().map_or(Ok(true), Edit::is_begun));
-            if !is_begun.collect::<Result<Vec<_>, _>>()?.contains(&true) {
+            let is_begun = is_begun.collect::<Result<Vec<_>, _>>()?.contains(&true);
+            if !is_begun || self.go_on(&mut record, &edits).is_err() {
                 record.phase = Phase::Reverting;
             }
         }
         self.finish(record, &edits).map(Some)
+    }
+
+    /// Brings all paths to their new side, until there is a conflict.
+    fn go_on(&self, record: &mut Record, edits: &[Option<Edit<'_>>]) -> Result<(), Refusal> {
+        self.watch_all(Step::Intended, record)?;
+        let steps = edits.iter().zip(&record.set.changes);
+        let mut steps = steps.map(|(edit, change)| bring(edit.as_ref(), change, Side::After));
+        let conflict = steps.find_map(Result::transpose).transpose()?;
+        if let Some(conflict) = conflict {
+            record.conflicts.push(conflict);
+            record.phase = Phase::Reverting;
+            self.store.save(record)?;
+        }
+        Ok(())
     }
 
     /// The changes of a set, each with its folder if that is there.
@@ -172,24 +188,14 @@ impl Workspace {
         (0..record.set.changes.len()).map(|index| Edit::open(self, record, index)).collect()
     }
 
-    /// Ends a set, from wherever it is.
+    /// Ends a set: one that is made, and otherwise one that goes back from wherever it is.
     fn finish(&self, mut record: Record, edits: &[Option<Edit<'_>>]) -> Result<Report, Refusal> {
         let mut ending = Ending::NotApplied;
         if record.phase == Phase::Planned {
             edits.iter().flatten().try_for_each(Edit::discard)?;
         }
         if record.phase == Phase::Intended {
-            self.watch_all(Step::Intended, &record)?;
-            let steps = edits.iter().zip(&record.set.changes);
-            let mut steps = steps.map(|(edit, change)| bring(edit.as_ref(), change, Side::After));
-            let conflict = steps.find_map(Result::transpose).transpose()?;
-            if let Some(conflict) = conflict {
-                record.conflicts.push(conflict);
-                record.phase = Phase::Reverting;
-                self.store.save(&record)?;
-            } else {
-                ending = self.read_back(&mut record)?;
-            }
+            ending = self.read_back(&mut record)?;
         }
         if record.phase == Phase::Reverting {
             for (edit, change) in edits.iter().zip(&record.set.changes).rev() {

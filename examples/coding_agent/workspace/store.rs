@@ -36,7 +36,7 @@ pub enum Phase {
     Planned,
     /// All temporary files were complete when this was written. Paths may have been touched.
     Intended,
-    /// There was a conflict: what was written is taken back.
+    /// There was a conflict, or the system refused a path: what was written is taken back.
     Reverting,
     Ended(Ending),
 }
