@@ -21,8 +21,8 @@ const ENVIRONMENT: &str = "CARGO_HOME HOME LANG LC_ALL LOGNAME PATH RUSTUP_HOME 
 const SHELLS: [&str; 10] =
     ["ash", "bash", "csh", "dash", "fish", "ksh", "mksh", "sh", "tcsh", "zsh"];
 
-/// What throws away work that is not committed, if it is an argument of git.
-const DESTROYERS: [&str; 5] = ["checkout", "clean", "reset", "restore", "stash"];
+/// What can throw away work that is not committed, if it is an argument of git or a part of one.
+const DESTROYERS: [&str; 7] = ["checkout", "clean", "reset", "restore", "rm", "stash", "switch"];
 const GIT: &str = "git";
 
 /// Runs a program in the folder, without input. The call has no other time limit.
@@ -102,7 +102,9 @@ impl Run {
         if SHELLS.iter().any(|&shell| words.contains(shell) || real == Some(shell)) {
             return Some(refusal::SHELL);
         }
-        let destroys = words.contains(GIT) && DESTROYERS.iter().any(|it| words.contains(it));
+        // As in `git-reset`, `--reset` and `checkout-index`.
+        let parts: BTreeSet<&str> = words.iter().flat_map(|word| word.split('-')).collect();
+        let destroys = parts.contains(GIT) && DESTROYERS.iter().any(|it| parts.contains(it));
         destroys.then_some(refusal::DESTROYS)
     }
 }

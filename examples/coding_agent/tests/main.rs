@@ -15,6 +15,7 @@ mod patches;
 mod person;
 mod planner;
 mod plans;
+mod policy;
 mod property;
 mod runs;
 mod sets;
