@@ -7,6 +7,7 @@
 
 use coding_agent::{commands, workspace};
 
+mod consent;
 mod desk;
 mod doubt;
 mod edits;

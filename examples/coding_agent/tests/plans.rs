@@ -3,7 +3,9 @@
 
 use std::{
     collections::BTreeSet,
+    fs,
     sync::{Arc, Mutex},
+    time::Duration,
 };
 
 use coding_agent::{
@@ -28,7 +30,7 @@ use coding_agent::{
         edits::Workspace,
         refusal::Code,
         set::Digest,
-        tools::{Lookup, Request, Search},
+        tools::{Lookup, Read, Request, Search},
     },
 };
 use machine::{
@@ -40,7 +42,10 @@ use machine::{
 use schemars::schema_for;
 use serde_json::Value;
 
-use crate::{desk::Desk, testing::STUCK};
+use crate::{
+    desk::{Desk, place, rename, write},
+    testing::STUCK,
+};
 
 const CHECK: [&str; 4] = ["grep", "-q", "right", "a"];
 
@@ -199,6 +204,101 @@ async fn what_changes_during_a_command_is_seen() {
     let summary = office.answer(job, Answer::Yes(scope)).await;
     let seen: Vec<_> = summary.seen.iter().map(ToString::to_string).collect();
     assert_eq!((seen, summary.undo), (vec!["seen during command 1: made".to_owned()], 0));
+}
+
+/// A repair has the bounds of its plan, whatever it says that it will edit. One of a plan without
+/// danger has no bounds: nobody has confirmed it.
+#[tokio::test]
+async fn a_repair_needs_the_consent_as_well() {
+    let check = script().plan.verification.commands[0].clone();
+    let touch = ["touch", "b"].map(str::to_owned).to_vec();
+    for call in [
+        Call::Edit { edits: vec![write("b", "new\n", None)] },
+        Call::Edit { edits: vec![rename("a", "b")] },
+        Call::Run(Run { argv: touch, ..check.clone() }),
+        Call::Run(Run { timeout: check.timeout + 1, ..check }),
+    ] {
+        let told = format!("{call:?}");
+        let expected_artifacts = ["a", "b"].map(place).to_vec();
+        let beyond = Step { tool_calls: vec![call], expected_artifacts, ..Step::default() };
+        let repairs = vec![(Rung::Smallest, vec![beyond])];
+
+        let office = Office::new(Script { repairs: repairs.clone(), ..script() });
+        let job = office.asks().await;
+        let scope = Scope::Plan(bounds(&job.work().plan));
+        let blocked = office.answer(job, Answer::Yes(scope)).await.blocked.unwrap();
+        assert!(blocked.starts_with("E_POLICY_DENIED: "), "{told}: {blocked}");
+        assert_eq!((&*office.file(), office.desk.file("b")), ("wrong\n", None), "{told}");
+
+        let read = Call::Read(Read { path: place("none"), from: None, lines: None });
+        let steps = vec![Step { tool_calls: vec![read], ..Step::default() }];
+        let plan = Plan { steps, ..Plan::default() };
+        let office = Office::new(Script { plan, repairs, ..Script::default() });
+        let blocked = summary(office.begin().await).blocked.unwrap();
+        assert!(blocked.starts_with("E_POLICY_DENIED: "), "{told}: {blocked}");
+        assert_eq!((&*office.file(), office.desk.file("b")), ("old\n", None), "{told}");
+    }
+}
+
+/// A person edits between the preview and the confirmation: a digest is of what was shown, and the
+/// edits of a plan are refused if they do not fit.
+#[tokio::test]
+async fn a_file_that_changes_before_the_confirmation_stays() {
+    for (is_once, text, code) in
+        [(true, "old\nmine\n", "E_POLICY_DENIED: "), (false, "mine\n", "E_CONFLICT: ")]
+    {
+        let office = Office::new(script());
+        let job = office.asks().await;
+        let (first, plan) = (job.work().first.unwrap(), bounds(&job.work().plan));
+        fs::write(office.desk.path("a"), text).unwrap();
+        let scope = if is_once { Scope::Once(first) } else { Scope::Plan(plan) };
+        let blocked = office.answer(job, Answer::Yes(scope)).await.blocked.unwrap();
+        assert!(blocked.starts_with(code), "{text:?}: {blocked}");
+        assert_eq!(office.file(), text);
+    }
+}
+
+/// Two people answer; the second has not seen that the plan is over.
+#[tokio::test]
+async fn a_late_confirmation_is_refused() {
+    let office = Office::new(script());
+    let job = office.asks().await;
+    let (id, scope) = (job.id(), Scope::Plan(bounds(&job.work().plan)));
+    let AnyJob::AwaitingConfirmation(same) = office.jobs.load::<AnyJob>(id).await.unwrap() else {
+        panic!("it waits")
+    };
+    office.answer(same, Answer::No("too risky".to_owned())).await;
+    let mut late = AnyJob::from(job.confirm(Answer::Yes(scope), &office.ann));
+    assert!(office.jobs.commit(&mut late).await.is_err());
+    assert!(summary(office.run(id).await).what.is_empty());
+    assert_eq!(office.file(), "old\n");
+}
+
+/// A consent is of one round.
+#[tokio::test]
+async fn the_next_round_asks_again() {
+    let office = Office::new(script());
+    let job = office.asks().await;
+    let (id, scope) = (job.id(), Scope::Plan(bounds(&job.work().plan)));
+    office.answer(job, Answer::Yes(scope)).await;
+    let AnyJob::Done(job) = office.run(id).await else { panic!("it is done") };
+    let mut job = job.next_round(&office.ann).user_message("once more".to_owned(), &office.ann);
+    office.jobs.commit(&mut job).await.unwrap();
+    let AnyJob::AwaitingConfirmation(job) = office.run(id).await else { panic!("it asks") };
+    assert_eq!((job.goal().as_str(), job.work().ended.len()), ("once more", 0));
+    assert_eq!(office.file(), "wrong\n");
+}
+
+/// The request has one deadline, also while a person is asked.
+#[tokio::test]
+async fn a_request_that_takes_too_long_ends() {
+    let office = Office::new(script());
+    let limits = Limits { request: Duration::ZERO, ..Limits::default() };
+    let mut job = Job::new(limits).user_message("make it right".to_owned(), &office.ann);
+    office.jobs.create(&mut job).await.unwrap();
+    let blocked = summary(office.run(job.id()).await).blocked.unwrap();
+    assert!(blocked.starts_with("E_TOOL_TIMEOUT: "), "{blocked}");
+    assert_eq!(office.file(), "old\n");
 }
 
 #[tokio::test]

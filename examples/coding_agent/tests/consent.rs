@@ -1,0 +1,186 @@
+//! What a consent covers, for a job that a person has answered.
+
+use std::collections::BTreeSet;
+
+use coding_agent::{
+    commands::run::Run,
+    plan::{
+        consent::{Bounds, Consent, Dangerous, Scope},
+        hands::undo,
+        job::{
+            Answer, AnyJob, Job, Limits,
+            job::{AfterConfirm, AfterPlanReady, AfterUnderstand, Executing},
+        },
+        model::{Plan, VerificationPolicy},
+        work::{Entry, Occurrence, Work},
+    },
+    workspace::{
+        refusal::Code,
+        set::{Change, Digest, EditSet, Image},
+    },
+};
+use machine::{
+    actor::{Actors, Human},
+    stored::Unverified,
+};
+
+use crate::desk::{Desk, FILES, patch, place};
+
+const CHECK: [&str; 2] = ["grep", "right"];
+
+/// The end of the consent.
+const END: i64 = 77_777_777;
+
+fn bounds() -> Bounds {
+    let argv = CHECK.map(str::to_owned).to_vec();
+    let (paths, argv) = (BTreeSet::from([place("a")]), BTreeSet::from([argv]));
+    Bounds { paths, argv, timeout: 100, calls: 2, until: END }
+}
+
+fn command(argv: &[&str], timeout: u64) -> Run {
+    Run { argv: argv.iter().map(|&word| word.to_owned()).collect(), timeout }
+}
+
+fn edit(paths: &[&str], mode: u32) -> EditSet {
+    let after = Some(Image { digest: Digest::of(b"new"), mode });
+    let changes = paths.iter().map(|path| Change { path: place(path), before: None, after });
+    EditSet { changes: changes.collect() }
+}
+
+/// A job that makes calls, and has made this many; without an answer its plan is harmless.
+fn job(scope: Option<Scope>, acts: usize) -> Job<Executing> {
+    let (actors, ann) = (Actors::issue("desk").unwrap(), Human::new("ann").unwrap());
+    let runner = &actors.graph_runner;
+    let job = Job::new(Limits::default()).user_message("make it right".to_owned(), &ann);
+    let AfterUnderstand::ContextBuilding(job) = job.understand(Work::default(), Vec::new(), runner)
+    else {
+        panic!("nothing is missing")
+    };
+    let job = job.context_built(Work::default(), runner);
+    let at = Occurrence::default();
+    let entry =
+        Entry { at, what: "run".to_owned(), is_ok: true, set: None, undid: None, seen: None };
+    let commands = scope.iter().map(|_| command(&CHECK, 100)).collect();
+    let verification = VerificationPolicy { commands, ..VerificationPolicy::default() };
+    let plan = Plan { verification, ..Plan::default() };
+    let work = Work { plan, ended: vec![entry; acts], ..Work::default() };
+    match (job.plan_ready(work, &actors.reasoning_node), scope) {
+        (AfterPlanReady::Executing(job), None) => job,
+        (AfterPlanReady::AwaitingConfirmation(job), Some(scope)) => {
+            let AfterConfirm::Executing(job) = job.confirm(Answer::Yes(scope), &ann) else {
+                panic!("it is confirmed")
+            };
+            job
+        }
+        _ => panic!("a plan with a command asks, and no other"),
+    }
+}
+
+/// The digest that a tool gets of a call that the person has seen, or why there is no call.
+fn confirmed<T: Dangerous>(
+    scope: Option<Scope>,
+    acts: usize,
+    call: T,
+    now: i64,
+) -> Result<Option<Digest>, Code> {
+    let job = job(scope, acts);
+    let confirmed = Consent::of(&job).and_then(|consent| consent.confirm(call, now));
+    confirmed.and_then(|it| it.digest()).map_err(|refusal| refusal.code)
+}
+
+const DENIED: Result<Option<Digest>, Code> = Err(Code::E_POLICY_DENIED);
+
+#[test]
+fn bounds_cover_whole_commands() {
+    let table: [(&[&str], u64, usize, i64, bool); 12] = [
+        (&CHECK, 100, 0, 0, true),
+        (&CHECK, 0, 1, END, true),
+        (&CHECK, 101, 0, 0, false),
+        (&CHECK, 100, 2, 0, false),
+        (&CHECK, 100, 0, END + 1, false),
+        (&["grep"], 100, 0, 0, false),
+        (&["grep", "right", ""], 100, 0, 0, false),
+        (&["grep", "right", "a"], 100, 0, 0, false),
+        (&["right", "grep"], 100, 0, 0, false),
+        (&["grep right"], 100, 0, 0, false),
+        (&["/bin/grep", "right"], 100, 0, 0, false),
+        (&["./grep", "right"], 100, 0, 0, false),
+    ];
+    for (argv, timeout, acts, now, is_covered) in table {
+        let call = command(argv, timeout);
+        let expected = if is_covered { Ok(Some(call.digest().unwrap())) } else { DENIED };
+        let found = confirmed(Some(Scope::Plan(bounds())), acts, call, now);
+        assert_eq!(found, expected, "{argv:?} {timeout} {acts} {now}");
+    }
+}
+
+/// The person has not seen exactly these edits: a tool that needs that asks.
+#[test]
+fn bounds_cover_the_files_of_edits() {
+    let table: [(&[&str], usize, i64, bool); 8] = [
+        (&["a"], 0, 0, true),
+        (&["a"], 1, END, true),
+        (&["a"], 2, 0, false),
+        (&["a"], 0, END + 1, false),
+        (&["b"], 0, 0, false),
+        (&["a", "b"], 0, 0, false),
+        (&["A"], 0, 0, false),
+        (&["a/b"], 0, 0, false),
+    ];
+    for (paths, acts, now, is_covered) in table {
+        let expected = if is_covered { Ok(None) } else { DENIED };
+        let found = confirmed(Some(Scope::Plan(bounds())), acts, edit(paths, 0o644), now);
+        assert_eq!(found, expected, "{paths:?} {acts} {now}");
+    }
+}
+
+/// A digest covers the first call, with all its arguments; nobody has confirmed a harmless plan.
+#[test]
+fn a_digest_covers_one_call() {
+    let (run, set) = (command(&CHECK, 100), edit(&["a"], 0o644));
+    let (ran, made) = (run.digest().unwrap(), set.digest().unwrap());
+    let once = |digest| Some(Scope::Once(digest));
+    assert_eq!(confirmed(once(ran), 0, run.clone(), END + 1), Ok(Some(ran)));
+    assert_eq!(confirmed(once(made), 0, set.clone(), END + 1), Ok(Some(made)));
+    assert_eq!(confirmed(once(ran), 1, run.clone(), 0), DENIED);
+    assert_eq!(confirmed(once(made), 1, set.clone(), 0), DENIED);
+    assert_eq!(confirmed(once(ran), 0, command(&CHECK, 99), 0), DENIED);
+    assert_eq!(confirmed(once(made), 0, edit(&["a"], 0o755), 0), DENIED);
+    assert_eq!(confirmed(once(made), 0, edit(&["a", "b"], 0o644), 0), DENIED);
+    assert_eq!(confirmed(None, 0, run, 0), DENIED);
+    assert_eq!(confirmed(None, 0, set, 0), DENIED);
+}
+
+#[test]
+fn an_undo_is_of_the_newest_edits() {
+    let desk = Desk::new(&FILES);
+    let workspace = desk.open();
+    for request in [patch("a", "@@\n-one\n+1\n"), patch("b", "@@\n-two\n+2\n")] {
+        workspace.apply(&workspace.plan(&[request]).unwrap(), None).unwrap();
+    }
+    let job = job(Some(Scope::Plan(bounds())), 0);
+    let consent = Consent::of(&job).unwrap();
+    for (number, is_undone) in
+        [(1, false), (7, false), (2, true), (2, false), (3, false), (1, true), (1, false)]
+    {
+        assert_eq!(undo(&workspace, number, consent).is_ok(), is_undone, "{number}");
+    }
+    assert_eq!(["a", "b"].map(|name| desk.file(name).unwrap()), ["one\n", "two\n"]);
+}
+
+/// What is stored is data: with another scope it is no job.
+#[test]
+fn an_edited_consent_does_not_verify() {
+    let job = AnyJob::from(job(Some(Scope::Plan(bounds())), 0));
+    let claim = Unverified::of(&job).unwrap();
+    assert!(claim.clone().verify::<AnyJob>().is_ok());
+    let later = |text: &str| text.replace(&END.to_string(), &(END + 1).to_string());
+    let mut state_alone = claim.clone();
+    state_alone.record.state = later(&claim.record.state);
+    assert_ne!(state_alone.record.state, claim.record.state);
+    let everywhere = later(&serde_json::to_string(&claim).unwrap());
+    let everywhere: Unverified = serde_json::from_str(&everywhere).unwrap();
+    for edited in [state_alone, everywhere] {
+        assert!(edited.verify::<AnyJob>().is_err());
+    }
+}
