@@ -11,6 +11,7 @@ mod consent;
 mod desk;
 mod doubt;
 mod edits;
+mod hostile;
 mod outside;
 mod patches;
 mod person;

@@ -1,0 +1,103 @@
+//! A server that is no friend of the planner.
+
+use std::{
+    fs,
+    io::{self, Write as _},
+    net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream},
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
+    thread,
+};
+
+use coding_agent::{
+    plan::work::Work,
+    planner::{
+        Brief, Planner,
+        openai::{OpenAi, Settings},
+    },
+};
+use serde_json::json;
+use tempfile::TempDir;
+
+use crate::testing::STUCK;
+
+const STREAM: &str = "HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n";
+
+/// A server that sends this to each client and then, if there is something to repeat, that without
+/// end. Counts its clients.
+fn server(head: String, repeated: String) -> (SocketAddr, Arc<AtomicUsize>) {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let (address, count) = (listener.local_addr().unwrap(), Arc::new(AtomicUsize::new(0)));
+    let clients = Arc::clone(&count);
+    thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            clients.fetch_add(1, Relaxed);
+            let _ = serve(&stream, &head, &repeated);
+        }
+    });
+    (address, count)
+}
+
+fn serve(stream: &TcpStream, head: &str, repeated: &str) -> io::Result<()> {
+    let (mut writer, mut reader) = (stream, stream.try_clone()?);
+    // What is not read would reset the connection.
+    let request = thread::spawn(move || io::copy(&mut reader, &mut io::sink()));
+    writer.write_all(head.as_bytes())?;
+    if !repeated.is_empty() {
+        loop {
+            writer.write_all(repeated.as_bytes())?;
+        }
+    }
+    stream.shutdown(Shutdown::Write)?;
+    let _ = request.join();
+    Ok(())
+}
+
+/// A planner that asks once.
+fn planner(address: SocketAddr, folder: &Path) -> OpenAi {
+    let (url, model, folder) = (format!("http://{address}/v1"), "small".into(), folder.to_owned());
+    let key = Some("secret".to_owned());
+    OpenAi::new(Settings { url, model, key, folder, patience: STUCK, pauses: Vec::new() }).unwrap()
+}
+
+fn brief() -> Brief {
+    let (visit, goal) = ("visit".to_owned(), "make it right".to_owned());
+    Brief { visit, goal, work: Work::default(), files: Vec::new() }
+}
+
+/// How long a stream, a line of it or an answer is, is not up to the server.
+#[tokio::test]
+async fn an_endless_answer_has_a_limit() {
+    let long = "x".repeat(10_000);
+    let text = json!({ "choices": [{ "delta": { "content": long } }] });
+    let event = format!("data: {text}\n\n");
+    for (what, repeated) in [("comments", format!(": {long}\n")), ("a line", long), ("text", event)]
+    {
+        let (folder, (address, clients)) =
+            (TempDir::new().unwrap(), server(STREAM.to_owned(), repeated));
+        let reply = planner(address, folder.path()).questions(&brief()).await;
+        assert!(reply.is_err(), "{what}: {reply:?}");
+        assert_eq!(clients.load(Relaxed), 1, "{what}");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "{what}");
+    }
+}
+
+/// Nobody else gets the request, and its key.
+#[tokio::test]
+async fn a_redirect_is_not_followed() {
+    let (other, others) = server(STREAM.to_owned(), String::new());
+    for status in [301, 302, 303, 307, 308] {
+        let head = format!(
+            "HTTP/1.1 {status} Elsewhere\r\nlocation: http://{other}/v1/chat/completions\r\n\
+             connection: close\r\ncontent-length: 0\r\n\r\n"
+        );
+        let (folder, (address, clients)) = (TempDir::new().unwrap(), server(head, String::new()));
+        let failure = planner(address, folder.path()).questions(&brief()).await.unwrap_err();
+        assert!(failure.to_string().contains(&status.to_string()), "{failure}");
+        assert_eq!(clients.load(Relaxed), 1, "{status}");
+    }
+    assert_eq!(others.load(Relaxed), 0);
+}
