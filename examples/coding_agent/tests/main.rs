@@ -19,6 +19,7 @@ mod planner;
 mod plans;
 mod policy;
 mod property;
+mod rounds;
 mod runs;
 mod sets;
 mod terminal;

@@ -5,7 +5,6 @@ use std::{
     collections::BTreeSet,
     fs,
     sync::{Arc, Mutex},
-    time::Duration,
 };
 
 use coding_agent::{
@@ -61,7 +60,7 @@ fn step(id: &str, diff: &str) -> Step {
 }
 
 /// The first patch does not pass the check.
-fn script() -> Script {
+pub fn script() -> Script {
     let timeout = u64::try_from(STUCK.as_millis()).unwrap();
     let check = Run { argv: CHECK.map(str::to_owned).to_vec(), timeout };
     let verification = VerificationPolicy {
@@ -75,16 +74,16 @@ fn script() -> Script {
     Script { plan, ..Script::default() }
 }
 
-struct Office {
-    desk: Desk,
-    jobs: Store,
+pub struct Office {
+    pub desk: Desk,
+    pub jobs: Store,
     workspace: Arc<Mutex<Workspace>>,
     script: Script,
-    ann: Human,
+    pub ann: Human,
 }
 
 impl Office {
-    fn new(script: Script) -> Self {
+    pub fn new(script: Script) -> Self {
         let desk = Desk::new(&[("a", "old\n")]);
         let (folder, store) = (desk.folder(), desk.store());
         let workspace = Workspace::open(&folder, &store, Box::new(|_, _| Ok(()))).unwrap();
@@ -92,7 +91,7 @@ impl Office {
         Self { desk, jobs, workspace: Arc::new(Mutex::new(workspace)), script, ann }
     }
 
-    async fn run(&self, job: Id) -> AnyJob {
+    pub async fn run(&self, job: Id) -> AnyJob {
         let workspace = Arc::clone(&self.workspace);
         let hands = Hands { workspace: Arc::clone(&workspace), jobs: self.jobs.clone() };
         let agent = Agent { planner: self.script.clone(), workspace, rate: |_| Risk::Low };
@@ -107,33 +106,33 @@ impl Office {
         self.run(job.id()).await
     }
 
-    async fn asks(&self) -> Job<AwaitingConfirmation> {
+    pub async fn asks(&self) -> Job<AwaitingConfirmation> {
         match self.begin().await {
             AnyJob::AwaitingConfirmation(job) => job,
             other => panic!("{other:?}"),
         }
     }
 
-    async fn answer(&self, job: Job<AwaitingConfirmation>, answer: Answer) -> Summary {
+    pub async fn answer(&self, job: Job<AwaitingConfirmation>, answer: Answer) -> Summary {
         let id = job.id();
         let mut job = AnyJob::from(job.confirm(answer, &self.ann));
         self.jobs.commit(&mut job).await.unwrap();
         summary(self.run(id).await)
     }
 
-    fn file(&self) -> String {
+    pub fn file(&self) -> String {
         self.desk.file("a").unwrap()
     }
 }
 
-fn summary(job: AnyJob) -> Summary {
+pub fn summary(job: AnyJob) -> Summary {
     match job {
         AnyJob::Done(job) => job.state().summary.clone(),
         other => panic!("{other:?}"),
     }
 }
 
-fn bounds(plan: &Plan) -> Bounds {
+pub fn bounds(plan: &Plan) -> Bounds {
     Bounds::of(plan, 3, i64::MAX)
 }
 
@@ -256,49 +255,6 @@ async fn a_file_that_changes_before_the_confirmation_stays() {
         assert!(blocked.starts_with(code), "{text:?}: {blocked}");
         assert_eq!(office.file(), text);
     }
-}
-
-/// Two people answer; the second has not seen that the plan is over.
-#[tokio::test]
-async fn a_late_confirmation_is_refused() {
-    let office = Office::new(script());
-    let job = office.asks().await;
-    let (id, scope) = (job.id(), Scope::Plan(bounds(&job.work().plan)));
-    let AnyJob::AwaitingConfirmation(same) = office.jobs.load::<AnyJob>(id).await.unwrap() else {
-        panic!("it waits")
-    };
-    office.answer(same, Answer::No("too risky".to_owned())).await;
-    let mut late = AnyJob::from(job.confirm(Answer::Yes(scope), &office.ann));
-    assert!(office.jobs.commit(&mut late).await.is_err());
-    assert!(summary(office.run(id).await).what.is_empty());
-    assert_eq!(office.file(), "old\n");
-}
-
-/// A consent is of one round.
-#[tokio::test]
-async fn the_next_round_asks_again() {
-    let office = Office::new(script());
-    let job = office.asks().await;
-    let (id, scope) = (job.id(), Scope::Plan(bounds(&job.work().plan)));
-    office.answer(job, Answer::Yes(scope)).await;
-    let AnyJob::Done(job) = office.run(id).await else { panic!("it is done") };
-    let mut job = job.next_round(&office.ann).user_message("once more".to_owned(), &office.ann);
-    office.jobs.commit(&mut job).await.unwrap();
-    let AnyJob::AwaitingConfirmation(job) = office.run(id).await else { panic!("it asks") };
-    assert_eq!((job.goal().as_str(), job.work().ended.len()), ("once more", 0));
-    assert_eq!(office.file(), "wrong\n");
-}
-
-/// The request has one deadline, also while a person is asked.
-#[tokio::test]
-async fn a_request_that_takes_too_long_ends() {
-    let office = Office::new(script());
-    let limits = Limits { request: Duration::ZERO, ..Limits::default() };
-    let mut job = Job::new(limits).user_message("make it right".to_owned(), &office.ann);
-    office.jobs.create(&mut job).await.unwrap();
-    let blocked = summary(office.run(job.id()).await).blocked.unwrap();
-    assert!(blocked.starts_with("E_TOOL_TIMEOUT: "), "{blocked}");
-    assert_eq!(office.file(), "old\n");
 }
 
 #[tokio::test]

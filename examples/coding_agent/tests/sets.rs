@@ -1,7 +1,7 @@
 //! Sets that the system or a person disturbs, and what is read for them.
 
 use std::{
-    fs::{self, Permissions},
+    fs::{self, File, Permissions},
     os::unix::fs::{MetadataExt, PermissionsExt, symlink},
 };
 
@@ -11,8 +11,8 @@ use crate::{
         edits::Step,
         place::Place,
         refusal::{self, Code, Refusal},
-        set::Ending,
-        tools::Read,
+        set::{Digest, Ending},
+        tools::{Read, Request, Search},
     },
 };
 
@@ -160,4 +160,42 @@ fn what_is_read_has_no_marks() {
     }
     let refusal = workspace.plan(&[write("a", text, Some(text))]).unwrap_err();
     assert_eq!(refusal.why, refusal::NO_EFFECT.1);
+}
+
+/// What is too large to be shown is not edited, and is named.
+#[test]
+fn a_large_file_stays() {
+    let desk = Desk::new(&FILES);
+    File::create(desk.path("large")).unwrap().set_len(5 << 20).unwrap();
+    let workspace = desk.open();
+    let is_large = |refusal: Refusal| refusal.why.contains("4 MiB");
+    let read = Read { path: place("large"), from: None, lines: Some(1) };
+    assert!(is_large(workspace.read(&read).unwrap_err()));
+    for request in [
+        patch("large", "@@\n+one\n"),
+        write("large", "one\n", Some("")),
+        delete("large", ""),
+        rename("large", "small"),
+    ] {
+        let both = [patch("a", "@@\n-one\n+ONE\n"), request];
+        assert!(is_large(workspace.plan(&both).unwrap_err()), "{both:?}");
+    }
+    let found = workspace.search(&Search { text: "one".to_owned(), under: None }).unwrap();
+    assert!(found.skipped.iter().any(|it| it.starts_with("large: ")), "{found:?}");
+    assert_eq!(desk.file("a").unwrap(), "one\n");
+}
+
+/// A file that is no text can be replaced as a whole; an undo has each byte of it.
+#[test]
+fn bytes_that_are_no_text_come_back() {
+    let (desk, bytes) = (Desk::new(&[]), b"\xff\xfeo\0n\0e\0\r\n\x80");
+    fs::write(desk.path("a"), bytes).unwrap();
+    let workspace = desk.open();
+    let read = Some(Digest::of(bytes));
+    let request = Request::Write { path: place("a"), text: "\u{2192}\n".to_owned(), read };
+    let set = workspace.plan(&[request]).unwrap();
+    workspace.apply(&set, None).unwrap();
+    assert_eq!(desk.file("a").unwrap(), "\u{2192}\n");
+    workspace.undo().unwrap();
+    assert_eq!(fs::read(desk.path("a")).unwrap(), bytes);
 }
