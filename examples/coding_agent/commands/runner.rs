@@ -70,7 +70,7 @@ impl<'a> Commands<'a> {
     /// Runs a command, and ends what it leaves in the background. A dangerous one needs its digest
     /// from a person.
     pub fn run(&self, run: &Run, confirmed: Option<Digest>) -> Result<Report, Refusal> {
-        let program = run.program(&self.workspace.folder.path)?;
+        let program = run.program(&self.workspace.folder.here())?;
         if let Some(why) = run.danger(&program)
             && confirmed != Some(run.digest()?)
         {
@@ -97,7 +97,7 @@ impl<'a> Commands<'a> {
             .args(&run.argv)
             .env_clear()
             .envs(environment())
-            .current_dir(&self.workspace.folder.path)
+            .current_dir(self.workspace.folder.here())
             .process_group(0)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -1,11 +1,18 @@
-//! Which commands ask a person, each time.
+//! Which commands ask a person, each time, and where they run.
 
-use std::path::Path;
+use std::{fs, path::Path};
 
 use crate::{
-    commands::run::Run,
+    commands::{run::Run, runner::Commands},
+    desk::{Desk, FILES},
+    testing::STUCK,
     workspace::refusal::{DESTROYS, SHELL, Why},
 };
+
+fn command(argv: &[&str]) -> Run {
+    let argv = argv.iter().map(|&word| word.to_owned()).collect();
+    Run { argv, timeout: u64::try_from(STUCK.as_millis()).unwrap() }
+}
 
 /// A shell is seen by its name, and git by what it is told. What another program starts, or
 /// deletes itself, is not seen: a person who does not read the commands needs a container.
@@ -51,7 +58,20 @@ fn dangers_are_seen_by_their_names() {
         (&["rm", "-rf", "."], None),
     ];
     for (argv, danger) in table {
-        let run = Run { argv: argv.iter().map(|&word| word.to_owned()).collect(), timeout: 1 };
-        assert_eq!(run.danger(Path::new("")), danger, "{argv:?}");
+        assert_eq!(command(argv).danger(Path::new("")), danger, "{argv:?}");
     }
+}
+
+/// As edits are made there: not in another folder that has come to its path.
+#[test]
+fn a_command_runs_in_the_folder_that_was_opened() {
+    let desk = Desk::new(&FILES);
+    let workspace = desk.open();
+    fs::rename(desk.folder(), desk.root().join("moved")).unwrap();
+    fs::create_dir(desk.folder()).unwrap();
+    fs::write(desk.path("a"), "another\n").unwrap();
+    let commands = Commands::new(&workspace);
+    let report = commands.run(&command(&["cat", "a"]), None).unwrap();
+    assert_eq!(report.stdout.end, "one\n");
+    assert!(report.seen.is_empty(), "{report:?}");
 }

@@ -2,7 +2,7 @@ use std::{
     collections::VecDeque,
     fs::{File, TryLockError},
     io::Read,
-    os::unix::fs::MetadataExt,
+    os::{fd::AsRawFd, unix::fs::MetadataExt},
     path::{Path, PathBuf},
     thread,
     time::Duration,
@@ -57,6 +57,11 @@ impl Folder {
         let root = File::open(&path).at(path.display())?;
         lock(&root, &path)?;
         Ok(Self { root, path })
+    }
+
+    /// Its path for a process that this one starts: what was opened, also if it was renamed.
+    pub fn here(&self) -> PathBuf {
+        format!("/proc/self/fd/{}", self.root.as_raw_fd()).into()
     }
 
     /// Opens the folder that a path is in; `None` if it is gone, or a link is on the way.
