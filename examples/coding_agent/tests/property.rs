@@ -47,8 +47,9 @@ fn no_byte_of_a_person_is_lost() {
         }
     }
     println!("{all:?}");
-    let rare = [all.full_disks, all.undone, all.applied, all.displaced];
-    assert!(rare.iter().all(|count| *count >= kills / 25), "{all:?}");
+    let rare = [all.undone, all.applied, all.displaced];
+    let is_enough = all.full_disks >= kills / 10 && rare.iter().all(|count| *count >= kills / 25);
+    assert!(is_enough, "{all:?}");
 }
 
 #[test]
