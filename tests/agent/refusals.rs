@@ -236,7 +236,7 @@ fn of_a_result() -> Vec<Row> {
         (desk.clone(), desk.report(index, outcome, now), refusal)
     };
     vec![
-        (desk.clone(), of_foreign, TurnRefusal::ForeignCall { member: foreign }),
+        (desk.clone(), of_foreign, TurnRefusal::UnknownCall { member: foreign }),
         row(&desk, (3, IN_TIME, EARLY), TurnRefusal::UnknownCall { member: id(3) }),
         row(&desk, (0, IN_TIME, EARLY), TurnRefusal::FinishedCall { member: id(0) }),
         row(&desk, (0, WaitOutcome::TimedOut, LATE), TurnRefusal::FinishedCall { member: id(0) }),
@@ -253,7 +253,6 @@ fn of_a_result() -> Vec<Row> {
         row(&lost, (0, IN_TIME, EARLY), not_ended(0)),
         row(&desk, (1, IN_TIME, EARLY), not_ended(1)),
         row(&in_time, (1, WaitOutcome::TimedOut, LATE), TurnRefusal::NotOverdue { member: id(1) }),
-        row(&next, (1, IN_TIME, EARLY), TurnRefusal::UnknownCall { member: id(1) }),
         row(
             &delivered,
             (0, WaitOutcome::TimedOut, LATE),

@@ -126,20 +126,13 @@ fn each_execution_has_its_place() {
     assert_eq!(sources, [first, CallSource::Turn(turn), second]);
 }
 
-/// The calls of each step are counted apart.
-#[test]
-fn a_late_result_of_an_earlier_step_is_known() {
-    let mut desk = Desk::waiting(vec![member(0)]);
-    desk.finish(0);
-    desk.write(&desk.answer(101, 0));
-    assert_eq!((desk.active().calls, &desk.active().earlier_calls), (0, &vec![1]));
-}
-
+/// The turn remembers it, to stop it if it is stopped itself.
 #[test]
 fn an_overdue_call_times_out_although_the_record_of_its_turn_is_lost() {
     let mut desk = Desk::waiting(vec![delegation()]);
     desk.rows.turns.remove(&child());
     desk.write(&desk.report(0, WaitOutcome::TimedOut, DEADLINE));
+    assert_eq!(desk.active().overdue, [child()]);
 }
 
 /// The earlier of end and deadline wins, also at the same time.

@@ -99,9 +99,7 @@ impl<A: Agent> Handler for Driver<A> {
         let visit = Visit { head: head.id(), entered: head.waits_since() };
         let state = (head.status(), visit);
         let mut step = self.step(state, &by, &turn, &mut stored, task).await?;
-        // What is read fits what is written only if both are of one time.
-        let now = store.now();
-        step.read(&store, &turn, now, &mut stored).await?;
+        step.read(&store, &turn, &mut stored).await?;
         // A turn with open calls works only to be delivered: it was stopped while it waited.
         let ended = match &step {
             Step::Work(_) if !turn.waiting.is_empty() => {
@@ -109,7 +107,7 @@ impl<A: Agent> Handler for Driver<A> {
             }
             _ => Vec::new(),
         };
-        let mut written = Written::new(std::mem::take(&mut stored.rows));
+        let (now, mut written) = (store.now(), Written::new(std::mem::take(&mut stored.rows)));
         match step {
             Step::Claim => written.add(&TurnRequest::Claim { by: by.clone() })?,
             Step::Reclaim => written.add(&TurnRequest::Reclaim { by: by.clone() })?,
@@ -212,20 +210,12 @@ impl Step {
         &mut self,
         store: &Store,
         turn: &ActiveTurn,
-        now: Millis,
         stored: &mut StoredRows,
     ) -> Result<(), LoadError> {
-        let may_stop = match self {
-            Self::Claim | Self::Reclaim | Self::Wait(_) => return Ok(()),
-            Self::Stop(_) => true,
-            Self::Work(Work::Deliver(_)) => turn.stop.is_some(),
-            // There are as many records as the turn has made calls.
-            Self::Report(_) => may_stop(turn, None, now),
-            Self::Work(Work::Call(answer)) => may_stop(turn, Some(&*answer), now),
-        };
-        if may_stop {
-            stored.children(store, turn).await?;
+        if matches!(self, Self::Claim | Self::Reclaim | Self::Wait(_)) {
+            return Ok(());
         }
+        stored.children(store, turn).await?;
         if !matches!(self, Self::Report(_)) {
             stored.turns(store, &[turn.id]).await?;
         }
@@ -237,19 +227,6 @@ impl Step {
         }
         Ok(())
     }
-}
-
-/// Returns whether a turn is stopped, or a report or this answer may exceed one of its limits.
-fn may_stop(turn: &ActiveTurn, answer: Option<&ModelAnswer>, now: Millis) -> bool {
-    let mut usage = turn.usage;
-    if let Some(ModelAnswer { calls, tokens, cost, .. }) = answer {
-        let calls = u32::try_from(calls.len()).unwrap_or(u32::MAX);
-        usage.calls = usage.calls.saturating_add(calls);
-        usage.tokens = usage.tokens.saturating_add(*tokens);
-        usage.cost = usage.cost.saturating_add(*cost);
-    }
-    let (next, elapsed) = (turn.step.saturating_add(1), now.saturating_sub(turn.dispatched_at));
-    turn.stop.is_some() || turn.task.terms.limits.ended(next, &usage, elapsed).is_some()
 }
 
 /// Reads the rows of the turns that an answer delegates. A call without its input is closed.
@@ -272,11 +249,8 @@ async fn read_delegations(
         boxes.extend([task.output_box, task.context_box]);
         stored.head(store, agent).await?;
     }
-    if !turns.is_empty() {
-        stored.turns(store, &turns).await?;
-        stored.boxes(store, &boxes).await?;
-    }
-    Ok(())
+    stored.turns(store, &turns).await?;
+    stored.boxes(store, &boxes).await
 }
 
 /// Completes when the turn is stopped, or its time is up.

@@ -33,8 +33,8 @@ pub struct ActiveTurn {
     pub calls: u32,
     /// The number of calls of the answer, until the step makes or closes them.
     pub unmade: u32,
-    /// The number of calls of each earlier step.
-    pub earlier_calls: Vec<u32>,
+    /// The turns that it has delegated and no longer waits for: their calls were overdue.
+    pub overdue: Vec<TurnId>,
     /// The number of answers in a row that were rejected: none of their calls was made.
     pub rejected: u32,
     /// The calls of the current step that wait for their results, in order.
@@ -98,6 +98,12 @@ pub enum CallSource {
     Outside,
 }
 
+impl CallSource {
+    pub(super) fn turn(self) -> Option<TurnId> {
+        if let Self::Turn(turn) = self { Some(turn) } else { None }
+    }
+}
+
 impl ActiveTurn {
     /// Returns whether the turn may no longer ask the model or make calls.
     #[must_use]
@@ -132,12 +138,10 @@ impl ActiveTurn {
         self
     }
 
-    /// The calls that were made or closed.
-    pub(super) fn made(&self) -> impl Iterator<Item = MemberId> {
-        let (turn, steps) = (self.id, self.earlier_calls.iter().chain([&self.calls]));
-        (1..).zip(steps).flat_map(move |(step, calls)| {
-            (0..*calls).map(move |index| MemberId { turn, step, index })
-        })
+    /// The turns that it has delegated, without those whose results it has.
+    pub(super) fn children(&self) -> impl Iterator<Item = TurnId> {
+        let waiting = self.waiting.iter().filter_map(|member| member.source.turn());
+        self.overdue.iter().copied().chain(waiting)
     }
 
     /// The open call with this identity.

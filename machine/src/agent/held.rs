@@ -143,10 +143,14 @@ impl Draft<'_> {
         self.batch.edges.push(edge);
         let turn = &mut held.turn;
         turn.waiting.retain(|member| member.id != id);
-        if let WaitOutcome::Ended { after, .. } = outcome
-            && after.unwrap_or(member.after) == AfterExecution::Terminate
-        {
-            turn.after_step = AfterExecution::Terminate;
+        match outcome {
+            WaitOutcome::TimedOut => turn.overdue.extend(member.source.turn()),
+            WaitOutcome::Ended { after }
+                if after.unwrap_or(member.after) == AfterExecution::Terminate =>
+            {
+                turn.after_step = AfterExecution::Terminate;
+            }
+            WaitOutcome::Ended { .. } => {}
         }
         held.end_step(now);
         self.set(held);
@@ -196,7 +200,7 @@ impl Held {
         if turn.waiting.is_empty() {
             turn.takeovers = 0;
             if turn.after_step == AfterExecution::Suspend {
-                turn.earlier_calls.push(std::mem::take(&mut turn.calls));
+                turn.calls = 0;
                 turn.step = turn.step.saturating_add(1);
             }
             turn.phase = Phase::Running { answer: None };
@@ -256,22 +260,17 @@ impl Held {
 
     /// The call, if the turn waits for it.
     fn waits_for(&self, id: MemberId) -> Result<Member, TurnRefusal> {
-        let turn = &self.turn;
-        if id.turn != turn.id {
-            return Err(TurnRefusal::ForeignCall { member: id });
-        }
-        let Some(member) = turn.member(id) else {
-            return Err(self.not_open(id));
-        };
-        match turn.stop {
-            Some(why) => Err(TurnRefusal::Stopped { turn: turn.id, why }),
+        let member = self.turn.member(id).ok_or_else(|| self.not_open(id))?;
+        match self.turn.stop {
+            Some(why) => Err(TurnRefusal::Stopped { turn: self.turn.id, why }),
             None => Ok(member.clone()),
         }
     }
 
     /// The reason why a call is not open.
     pub(super) fn not_open(&self, member: MemberId) -> TurnRefusal {
-        if self.turn.made().any(|made| made == member) {
+        let is_past = (member.step, member.index) < (self.turn.step, self.turn.calls);
+        if member.turn == self.turn.id && is_past {
             TurnRefusal::FinishedCall { member }
         } else {
             TurnRefusal::UnknownCall { member }

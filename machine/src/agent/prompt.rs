@@ -87,7 +87,7 @@ impl Conversation {
             found.map(|(card, body)| (card.member(), body)).collect::<BTreeMap<_, _>>()
         };
         let (calls, results) = (of_kind(CardKind::ToolCall), of_kind(CardKind::ToolResult));
-        let mut open: BTreeSet<MemberId> = turn.made().chain(calls.keys().copied()).collect();
+        let mut open: BTreeSet<MemberId> = calls.keys().copied().collect();
         open.retain(|call| !results.contains_key(call));
         let in_step = |index| MemberId { turn: turn.id, step: turn.step, index };
         open.extend(turn.unanswered().into_iter().map(in_step));

@@ -123,7 +123,7 @@ impl Draft<'_> {
             step: 1,
             calls: 0,
             unmade: 0,
-            earlier_calls: Vec::new(),
+            overdue: Vec::new(),
             rejected: 0,
             waiting: Vec::new(),
             after_step: AfterExecution::Suspend,

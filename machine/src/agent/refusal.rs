@@ -75,9 +75,6 @@ pub enum TurnRefusal {
     /// A call delegates without a deadline: agents could wait for each other for ever.
     #[error("call {member} delegates without a deadline; set one, or close it")]
     NoDeadline { member: MemberId },
-    /// The call is of another turn.
-    #[error("call {member} is of another turn; report it there")]
-    ForeignCall { member: MemberId },
     /// The turn has made no such call, or none that is answered from outside.
     #[error("no call {member} takes this result; report a call of the waiting set")]
     UnknownCall { member: MemberId },

@@ -88,14 +88,15 @@ impl StoredRows {
         Ok(turns)
     }
 
-    /// Reads the records of the turns that this one has delegated. One that cannot be read is left
+    /// Reads the records of the turns that this one has delegated, and that may be queued. One that cannot be read is left
     /// out, so that this turn ends.
     pub(super) async fn children(
         &mut self,
         store: &Store,
         turn: &ActiveTurn,
     ) -> Result<(), LoadError> {
-        let children: Vec<TurnId> = turn.made().map(|call| call.delegated()).collect();
+        let mut children: Vec<TurnId> = turn.children().collect();
+        children.retain(|child| !self.rows.turns.contains_key(child));
         if LoadError::readable(self.turns(store, &children).await)?.is_none() {
             for child in &children {
                 LoadError::readable(self.turns(store, slice::from_ref(child)).await)?;
@@ -200,9 +201,6 @@ impl StoredRows {
         store: &Store,
         ids: Vec<Id>,
     ) -> Result<BTreeMap<Id, Asked>, LoadError> {
-        if ids.is_empty() {
-            return Ok(BTreeMap::new());
-        }
         let read = self.read(store, ANSWER, Records::Of(ANSWER, ids), body_of::<Asked>).await?;
         Ok(read.into_iter().collect())
     }
@@ -240,6 +238,9 @@ impl StoredRows {
         body_of: fn(&Record) -> Result<T, LoadError>,
     ) -> Result<Vec<(Id, T)>, LoadError> {
         let mut read = Vec::new();
+        if matches!(&which, Records::Of(_, ids) if ids.is_empty()) {
+            return Ok(read);
+        }
         for found in store.inner.backend.records(which).await? {
             let record = found?;
             self.versions.insert((kind, record.id), record.version);

@@ -115,14 +115,8 @@ async fn ends<'a>(
     calls: &[CallRow],
     stored: &mut StoredRows,
 ) -> Result<Vec<(&'a Member, Option<End>)>, LoadError> {
-    let delegated = waiting.iter().filter_map(|member| match member.source {
-        CallSource::Turn(turn) => Some(turn),
-        CallSource::Execution(_) | CallSource::Outside => None,
-    });
-    let delegated: Vec<_> = delegated.collect();
-    if !delegated.is_empty() {
-        stored.turns(store, &delegated).await?;
-    }
+    let delegated: Vec<_> = waiting.iter().filter_map(|member| member.source.turn()).collect();
+    stored.turns(store, &delegated).await?;
     let outside = waiting.iter().filter(|member| member.source == CallSource::Outside);
     let answers = stored.asked(store, outside.map(|member| member.id.answer()).collect()).await?;
     let mut ends = Vec::with_capacity(waiting.len());

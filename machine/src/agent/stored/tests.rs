@@ -1,7 +1,10 @@
 use super::*;
 use crate::{
     actor::Human,
-    agent::{Agents, NewTurn, StopReason, Task, Terms, TurnRequest, TurnStop, decide},
+    agent::{
+        AfterExecution, Agents, Member, NewTurn, StopReason, Task, Terms, TurnRequest, TurnStop,
+        decide,
+    },
 };
 
 fn task() -> Task {
@@ -52,7 +55,7 @@ fn the_terms_of_a_task_may_be_of_another_form() {
     });
 }
 
-/// Their ids are those of the calls that the turn has made, of all steps.
+/// Also those for which the turn waits no longer.
 #[test]
 fn queued_turns_are_stopped_with_the_turn_that_has_delegated_them() {
     pollster::block_on(async {
@@ -64,8 +67,15 @@ fn queued_turns_are_stopped_with_the_turn_that_has_delegated_them() {
         let new = NewTurn { id: turn, agent: agent.clone(), task: task() };
         let mut batch = decide(&stored.rows, &TurnRequest::UiAction { new, now: 0 }).unwrap();
         let active = batch.head.as_mut().and_then(|(_, head)| head.active.as_mut()).unwrap();
-        (active.earlier_calls, active.calls) = (vec![1, 0], 2);
         let calls = [(1, 0), (3, 1)].map(|(step, index)| MemberId { turn, step, index });
+        active.overdue = vec![calls[0].delegated()];
+        active.waiting = vec![Member {
+            id: calls[1],
+            call_id: String::new(),
+            source: CallSource::Turn(calls[1].delegated()),
+            deadline: None,
+            after: AfterExecution::Suspend,
+        }];
         for call in calls {
             let agent = AgentId("helper".to_owned());
             let (task, parent, status) = (task(), Some(call), TurnStatus::Queued);
