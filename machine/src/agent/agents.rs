@@ -107,10 +107,6 @@ impl Agents {
     }
 
     async fn add(&self, new: &NewTurn, at_once: bool) -> Result<(), AgentError> {
-        let (box_id, cards) = (new.task.context_box, new.task.context_cards);
-        if !stored::has_cards(&self.0, box_id, cards).await? {
-            return Err(AgentError::MissingCards { box_id, cards });
-        }
         let mut tries = 0;
         loop {
             tries += 1;
@@ -129,7 +125,10 @@ impl Agents {
         stored.turns(store, &[new.id]).await?;
         // The queue of an idle agent is empty, unless a worker is about to dispatch its first turn.
         let is_free = head.turn().is_none() && stored.queue(store, agent, 1).await?.is_empty();
-        stored.boxes(store, &[new.task.output_box, new.task.context_box]).await?;
+        if let Some(missing) = stored.missing(store, &new.task).await? {
+            return Err(missing);
+        }
+        stored.boxes(store, &[new.task.output_box]).await?;
         let new = new.clone();
         let request = if at_once || is_free {
             TurnRequest::UiAction { new, now }

@@ -63,16 +63,11 @@ impl Draft<'_> {
 
     /// The use of a box by the agent, as the batch leaves it.
     pub(super) fn used(&self, box_id: BoxId, agent: &AgentId) -> Result<BoxUse, TurnRefusal> {
-        let used = match self.batch.boxes.get(&box_id) {
-            Some(used) => used.clone(),
-            None => self.rows.boxes.get(&box_id).cloned(),
-        };
-        match used {
-            Some(used) if used.agent != *agent => {
-                Err(TurnRefusal::BoxTaken { box_id, agent: used.agent })
-            }
-            Some(used) => Ok(used),
-            None => Ok(BoxUse { agent: agent.clone(), live: 0 }),
+        let used = self.batch.boxes.get(&box_id).or_else(|| self.rows.boxes.get(&box_id));
+        let (live, cards) = used.map_or((0, 0), |used| (used.live, used.cards));
+        match used.filter(|used| used.live > 0 && used.agent != *agent) {
+            Some(used) => Err(TurnRefusal::BoxTaken { box_id, agent: used.agent.clone() }),
+            None => Ok(BoxUse { agent: agent.clone(), live, cards }),
         }
     }
 
@@ -129,7 +124,9 @@ impl Draft<'_> {
         }
         let (box_id, turn) = (held.turn.task.output_box, held.turn.id);
         let (epoch, step) = (held.epoch, held.turn.step);
-        let pruned_at = None;
+        let (pruned_at, used) = (None, self.used(box_id, &held.agent)?);
+        let cards = used.cards.saturating_add(1);
+        self.batch.boxes.insert(box_id, BoxUse { cards, ..used });
         self.batch.cards.push(Card { header, box_id, kind, turn, epoch, step, index, pruned_at });
         Ok(())
     }

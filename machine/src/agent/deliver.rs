@@ -57,8 +57,7 @@ impl Draft<'_> {
         let record = TurnRecord { status, ..self.known(turn)?.clone() };
         let used = self.used(output_box, &agent)?;
         let live = used.live.saturating_sub(1);
-        let used = (live > 0).then_some(BoxUse { live, ..used });
-        self.batch.boxes.insert(output_box, used);
+        self.batch.boxes.insert(output_box, BoxUse { live, ..used });
         let (parent, trace) = (record.parent, record.task.trace);
         let (primitive, phase) = (Primitive::Join, EdgePhase::Response);
         let edge = |_| TurnEdge { primitive, phase, turn, member: parent, trace, at: new.now };

@@ -4,10 +4,10 @@ use futures_util::future::{Either, select};
 use serde_json::json;
 
 use super::{
-    ActiveTurn, AgentError, AgentId, AnyAgentHead, CallTarget, Deliverable, MemberId, ModelAnswer,
-    Phase, StopReason, TurnEpoch, TurnRequest, Work,
+    ActiveTurn, AgentId, AnyAgentHead, CallTarget, Deliverable, MemberId, ModelAnswer, Phase,
+    StopReason, TurnEpoch, TurnRequest, Work,
     agent_head::Status,
-    stored::{self, StoredRows},
+    stored::StoredRows,
     waits::{self, Awaited, End, NextReport, Visit},
     written::{Written, refused},
 };
@@ -219,9 +219,11 @@ impl Step {
         if !matches!(self, Self::Report(_)) {
             stored.turns(store, &[turn.id]).await?;
         }
+        if !matches!(self, Self::Stop(_)) {
+            stored.boxes(store, &[turn.task.output_box]).await?;
+        }
         let Self::Work(work) = self else { return Ok(()) };
         stored.parent(store, turn).await?;
-        stored.boxes(store, &[turn.task.output_box]).await?;
         if let Work::Call(answer) = work {
             read_delegations(store, turn, answer, stored).await?;
         }
@@ -239,14 +241,12 @@ async fn read_delegations(
     let (mut turns, mut boxes) = (Vec::new(), Vec::new());
     for (index, call) in (0..).zip(&mut answer.calls) {
         let CallTarget::Agent { agent, task } = &call.target else { continue };
-        let (box_id, cards) = (task.context_box, task.context_cards);
-        if !stored::has_cards(store, box_id, cards).await? {
-            let missing = AgentError::MissingCards { box_id, cards };
+        if let Some(missing) = stored.missing(store, task).await? {
             call.target = CallTarget::Closed(refused(&missing));
             continue;
         }
         turns.push(MemberId { turn: turn.id, step: turn.step, index }.delegated());
-        boxes.extend([task.output_box, task.context_box]);
+        boxes.push(task.output_box);
         stored.head(store, agent).await?;
     }
     stored.turns(store, &turns).await?;

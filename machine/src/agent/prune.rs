@@ -166,7 +166,8 @@ impl Pruning<'_> {
                 let parent = stored.rows.turns.get(&parent);
                 parent.is_none_or(|parent| parent.pruned_at.is_none())
             });
-            !is_named && !stored.rows.boxes.contains_key(&record.task.output_box)
+            let used = stored.rows.boxes.get(&record.task.output_box);
+            !is_named && used.is_none_or(|used| used.live == 0)
         });
         if old.is_empty() {
             return Ok(0);

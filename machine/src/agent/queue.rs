@@ -89,16 +89,17 @@ impl Draft<'_> {
         }
         let used = self.used(box_id, &agent)?;
         let live = used.live.saturating_add(1);
-        self.batch.boxes.insert(box_id, Some(BoxUse { live, ..used }));
+        self.batch.boxes.insert(box_id, BoxUse { live, ..used });
         let (phase, trace) = (EdgePhase::Request, task.trace);
         let edge =
             |primitive| TurnEdge { primitive, phase, turn: id, member: parent, trace, at: now };
         self.batch.edges.push(edge(Primitive::Enqueue));
         self.batch.edges.extend(parent.map(|_| edge(Primitive::Join)));
         // A write that prunes the cards of its context meets this one.
-        if task.context_cards > 0 {
-            let used = self.rows.boxes.get(&task.context_box).cloned();
-            self.batch.boxes.entry(task.context_box).or_insert(used);
+        if task.context_cards > 0
+            && let Some(used) = self.rows.boxes.get(&task.context_box)
+        {
+            self.batch.boxes.entry(task.context_box).or_insert_with(|| used.clone());
         }
         let (status, stop, pruned_at) = (TurnStatus::Queued, None, None);
         let record = TurnRecord { agent, task, parent, enqueued_at: now, stop, status, pruned_at };

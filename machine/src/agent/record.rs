@@ -74,13 +74,16 @@ pub enum TurnStatus {
 }
 
 /// The use of a box as an output. All live turns (queued or active) that write to a box belong to
-/// one agent, whose turns run one after the other: so the box has one writer.
+/// one agent, whose turns run one after the other: so the box has one writer. It stays when none
+/// is live.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct BoxUse {
-    /// The agent of the live turns.
+    /// The agent of the live turns, or of the last one.
     pub agent: AgentId,
-    /// Their number.
+    /// The number of live turns.
     pub live: u64,
+    /// The number of cards in the box.
+    pub cards: u64,
 }
 
 /// An edge of the graph of executions.

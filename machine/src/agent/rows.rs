@@ -17,15 +17,15 @@ use crate::clock::Millis;
 /// | dispatch | the oldest queued record of the agent |
 /// | call | of each delegated turn: its record, if any, the head of its agent, its boxes |
 /// | report | the end of the call; of a call to another agent, the record of that turn |
-/// | answer, call, report, stop | if it stops the turn, the queued turns that that has delegated |
-/// | deliver | the row of the output box; of a stopped turn, the queued turns that it has delegated |
+/// | answer, call, report, deliver | the row of the output box |
+/// | answer, call, report, stop, deliver | the queued turns that the turn has delegated |
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct TurnRows {
     /// The heads of the agents.
     pub heads: BTreeMap<AgentId, Head>,
     /// The records of the turns.
     pub turns: BTreeMap<TurnId, TurnRecord>,
-    /// The output boxes of live turns.
+    /// The output boxes of turns.
     pub boxes: BTreeMap<BoxId, BoxUse>,
     /// The cards.
     pub cards: BTreeMap<CardId, Card>,
@@ -41,8 +41,8 @@ pub struct TurnBatch {
     pub head: Option<(AgentId, Head)>,
     /// The records of turns that are new or change.
     pub turns: BTreeMap<TurnId, TurnRecord>,
-    /// The boxes whose use changes, or that a new turn reads; `None` if no live turn writes to it.
-    pub boxes: BTreeMap<BoxId, Option<BoxUse>>,
+    /// The boxes whose use changes, or that a new turn reads.
+    pub boxes: BTreeMap<BoxId, BoxUse>,
     /// The new cards.
     pub cards: Vec<Card>,
     /// The new edges.
@@ -70,15 +70,8 @@ impl TurnRows {
         if let Some((agent, head)) = &batch.head {
             self.heads.insert(agent.clone(), head.clone());
         }
-        for (turn, record) in &batch.turns {
-            self.turns.insert(*turn, record.clone());
-        }
-        for (box_id, used) in &batch.boxes {
-            match used {
-                Some(used) => self.boxes.insert(*box_id, used.clone()),
-                None => self.boxes.remove(box_id),
-            };
-        }
+        self.turns.extend(batch.turns.clone());
+        self.boxes.extend(batch.boxes.clone());
         self.cards.extend(batch.cards.iter().map(|card| (card.header.id, *card)));
     }
 }

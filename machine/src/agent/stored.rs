@@ -9,8 +9,8 @@ use serde::{
 use serde_json::{Value, json};
 
 use super::{
-    ActiveTurn, AgentId, AnyAgentHead, BoxId, BoxUse, CallSource, Card, CardId, CardKind, Head,
-    MemberId, TurnBatch, TurnId, TurnRecord, TurnRows, TurnStatus,
+    ActiveTurn, AgentError, AgentId, AnyAgentHead, BoxId, BoxUse, CallSource, Card, CardId,
+    CardKind, Head, MemberId, Task, TurnBatch, TurnId, TurnRecord, TurnRows, TurnStatus,
 };
 use crate::{
     clock::Millis,
@@ -144,11 +144,22 @@ impl StoredRows {
     /// Reads the use of these boxes.
     pub(super) async fn boxes(&mut self, store: &Store, boxes: &[BoxId]) -> Result<(), LoadError> {
         let ids = boxes.iter().map(|it| it.0).collect();
-        let read = self.read(store, BOX, Records::Of(BOX, ids), body_of::<Option<BoxUse>>).await?;
-        // Of a box that no live turn writes to anymore, the record stays.
-        let boxes = read.into_iter().map(|(id, used)| (BoxId(id), used)).collect();
-        self.rows.apply(&TurnBatch { boxes, ..TurnBatch::default() });
+        let read = self.read(store, BOX, Records::Of(BOX, ids), body_of::<BoxUse>).await?;
+        self.rows.boxes.extend(read.into_iter().map(|(id, used)| (BoxId(id), used)));
         Ok(())
+    }
+
+    /// Reads the use of the context box of a task, and refuses a task that reads more cards. A box
+    /// never loses one.
+    pub(super) async fn missing(
+        &mut self,
+        store: &Store,
+        task: &Task,
+    ) -> Result<Option<AgentError>, LoadError> {
+        let (box_id, cards) = (task.context_box, task.context_cards);
+        self.boxes(store, &[box_id]).await?;
+        let known = self.rows.boxes.get(&box_id).map_or(0, |used| used.cards);
+        Ok((known < cards).then_some(AgentError::MissingCards { box_id, cards }))
     }
 
     /// Reads the cards of a box, without their bodies.
@@ -180,8 +191,9 @@ impl StoredRows {
         now: Millis,
     ) -> Vec<Record> {
         let (output, pruned_at) = (record.task.output_box, Some(now));
-        let used = self.record(BOX, output.0, None, &None::<BoxUse>);
-        self.versions.insert((BOX, output.0), used.version);
+        let used = self.rows.boxes.get(&output);
+        let used = used.map(|used| self.record(BOX, output.0, None, used));
+        self.versions.extend(used.as_ref().map(|used| ((BOX, output.0), used.version)));
         let record = TurnRecord { pruned_at, ..record.clone() };
         let cards = cards.iter().map(|card| {
             let (list, left) = (Some(output.to_string()), Card { pruned_at, ..*card });
@@ -192,7 +204,7 @@ impl StoredRows {
             self.record(ANSWER, *id, None, &answered)
         });
         let turn = self.record(TURN, turn.0, None, &record);
-        [used, turn].into_iter().chain(cards).chain(asked).collect()
+        used.into_iter().chain([turn]).chain(cards).chain(asked).collect()
     }
 
     /// Reads the calls with these records of answers.
@@ -303,14 +315,6 @@ pub(super) async fn cards_of(store: &Store, ids: Vec<Id>) -> Result<Vec<(Card, V
 async fn read_cards(store: &Store, which: Records) -> Result<Vec<(Card, Value)>, LoadError> {
     let found = store.inner.backend.records(which).await?;
     found.into_iter().map(|found| body_of(&found?)).collect()
-}
-
-/// Checks whether a box has at least this many cards. It never loses one.
-pub(super) async fn has_cards(store: &Store, box_id: BoxId, count: u64) -> Result<bool, LoadError> {
-    let Some(before) = count.checked_sub(1) else { return Ok(true) };
-    let (list, skip) = (box_id.to_string(), usize::try_from(before).unwrap_or(usize::MAX));
-    let last = Records::Listed { kind: CARD, list, skip, limit: 1 };
-    Ok(!store.inner.backend.records(last).await?.is_empty())
 }
 
 fn body_of<T: DeserializeOwned>(record: &Record) -> Result<T, LoadError> {

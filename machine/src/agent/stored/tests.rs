@@ -2,8 +2,7 @@ use super::*;
 use crate::{
     actor::Human,
     agent::{
-        AfterExecution, Agents, Member, NewTurn, StopReason, Task, Terms, TurnRequest, TurnStop,
-        decide,
+        AfterExecution, Agents, Member, NewTurn, StopReason, Terms, TurnRequest, TurnStop, decide,
     },
 };
 
