@@ -155,7 +155,7 @@ fn a_repeated_result_is_refused_in_every_order() {
         let mut desk = Desk::waiting((0..5).map(member).collect());
         for (place, index) in order.iter().enumerate() {
             let early = desk.refused(&desk.report(*index, IN_TIME, LATE));
-            assert_eq!(early, TurnRefusal::NotEnded { member: id(*index) });
+            assert_eq!(early, TurnRefusal::WrongOutcome { member: id(*index) });
             let outcome = if *index == OVERDUE { WaitOutcome::TimedOut } else { IN_TIME };
             if outcome == IN_TIME {
                 desk.end(*index, EARLY);

@@ -222,7 +222,7 @@ fn of_a_result() -> Vec<Row> {
     stopped.write(&TurnRequest::Stop { turn: turn(1), why: StopReason::Requested });
     let why = StopReason::Requested;
     let delegated = Desk::waiting(vec![delegation()]);
-    let not_ended = |index| TurnRefusal::NotEnded { member: id(index) };
+    let wrong = |index| TurnRefusal::WrongOutcome { member: id(index) };
     let mut lost = delegated.clone();
     lost.rows.turns.remove(&child());
     let mut delivered = delegated.clone();
@@ -241,23 +241,15 @@ fn of_a_result() -> Vec<Row> {
         row(&desk, (0, IN_TIME, EARLY), TurnRefusal::FinishedCall { member: id(0) }),
         row(&desk, (0, WaitOutcome::TimedOut, LATE), TurnRefusal::FinishedCall { member: id(0) }),
         row(&next, (0, IN_TIME, EARLY), TurnRefusal::FinishedCall { member: id(0) }),
-        row(
-            &is_late,
-            (1, IN_TIME, LATE),
-            TurnRefusal::Overdue { member: id(1), deadline: DEADLINE },
-        ),
-        row(&desk, (1, WaitOutcome::TimedOut, EARLY), TurnRefusal::NotOverdue { member: id(1) }),
-        row(&desk, (2, WaitOutcome::TimedOut, LATE), TurnRefusal::NotOverdue { member: id(2) }),
+        row(&is_late, (1, IN_TIME, LATE), wrong(1)),
+        row(&desk, (1, WaitOutcome::TimedOut, EARLY), wrong(1)),
+        row(&desk, (2, WaitOutcome::TimedOut, LATE), wrong(2)),
         row(&stopped, (1, IN_TIME, EARLY), TurnRefusal::Stopped { turn: turn(1), why }),
-        row(&delegated, (0, IN_TIME, EARLY), not_ended(0)),
-        row(&lost, (0, IN_TIME, EARLY), not_ended(0)),
-        row(&desk, (1, IN_TIME, EARLY), not_ended(1)),
-        row(&in_time, (1, WaitOutcome::TimedOut, LATE), TurnRefusal::NotOverdue { member: id(1) }),
-        row(
-            &delivered,
-            (0, WaitOutcome::TimedOut, LATE),
-            TurnRefusal::NotOverdue { member: id(0) },
-        ),
+        row(&delegated, (0, IN_TIME, EARLY), wrong(0)),
+        row(&lost, (0, IN_TIME, EARLY), wrong(0)),
+        row(&desk, (1, IN_TIME, EARLY), wrong(1)),
+        row(&in_time, (1, WaitOutcome::TimedOut, LATE), wrong(1)),
+        row(&delivered, (0, WaitOutcome::TimedOut, LATE), wrong(0)),
     ]
 }
 

@@ -123,18 +123,14 @@ impl Draft<'_> {
         let member = held.waits_for(id)?;
         // The clock may have jumped back since: what has ended is ready.
         let ended = self.end_of(&member);
-        let due = member.deadline.unwrap_or(Millis::MAX);
-        match (outcome, ended) {
-            (WaitOutcome::Ended { .. }, None) => return Err(TurnRefusal::NotEnded { member: id }),
-            (WaitOutcome::Ended { .. }, Some(at)) if member.deadline.is_some() && at >= due => {
-                return Err(TurnRefusal::Overdue { member: id, deadline: due });
+        let fits = match outcome {
+            WaitOutcome::Ended { .. } => {
+                ended.is_some_and(|at| member.deadline.is_none_or(|due| at < due))
             }
-            (WaitOutcome::TimedOut, _)
-                if member.deadline.is_none() || ended.unwrap_or(now) < due =>
-            {
-                return Err(TurnRefusal::NotOverdue { member: id });
-            }
-            _ => {}
+            WaitOutcome::TimedOut => member.deadline.is_some_and(|due| ended.unwrap_or(now) >= due),
+        };
+        if !fits {
+            return Err(TurnRefusal::WrongOutcome { member: id });
         }
         self.write(&held, card, (CardKind::ToolResult, id.index))?;
         let (primitive, phase) = (Primitive::Report, EdgePhase::Response);

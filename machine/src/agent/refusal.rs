@@ -2,7 +2,7 @@ use super::{
     AgentId, BoxId, CardId, MAX_CARD, MAX_MEMBERS, MAX_NAME, MAX_REJECTED, MemberId, Phase,
     StopReason, TurnEnd, TurnId,
 };
-use crate::{clock::Millis, id::shortened};
+use crate::id::shortened;
 
 /// A request to the protocol of turns is refused. Nothing was changed.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
@@ -81,15 +81,9 @@ pub enum TurnRefusal {
     /// The call has its result.
     #[error("call {member} has its result; acknowledge this one")]
     FinishedCall { member: MemberId },
-    /// The call ended too late.
-    #[error("call {member} was due at {deadline}; report that it timed out")]
-    Overdue { member: MemberId, deadline: Millis },
-    /// The deadline of the call has not passed, or the call ended before it.
-    #[error("call {member} is not overdue; report its result, or wait for it")]
-    NotOverdue { member: MemberId },
-    /// The call has not ended.
-    #[error("call {member} has not ended; wait for it")]
-    NotEnded { member: MemberId },
+    /// The call has not ended, or its deadline and its end, whichever was first, say otherwise.
+    #[error("call {member} does not have this outcome; read its end again, or wait for it")]
+    WrongOutcome { member: MemberId },
     /// A call without a result has none in the delivery.
     #[error("call {member} has no result; deliver one for each call without one")]
     OpenCall { member: MemberId },
