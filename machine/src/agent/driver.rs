@@ -8,7 +8,7 @@ use super::{
     StopReason, TurnEpoch, TurnRequest, Work,
     agent_head::Status,
     stored::StoredRows,
-    waits::{self, Awaited, End, NextReport, Visit},
+    waits::{self, End, NextReport, Visit},
     written::{Written, refused},
 };
 use crate::{
@@ -183,11 +183,8 @@ impl<A: Agent> Driver<A> {
             }
             (None, None) if !is_running => {
                 let store = task.store().clone();
-                return Ok(match waits::next(&store, visit, turn, stored).await? {
-                    Awaited::Report(report) => Step::Report(report),
-                    Awaited::Until(time) => Step::Wait(Some(time)),
-                    Awaited::News => Step::Wait(None),
-                });
+                let next = waits::next(&store, visit, turn, stored).await?;
+                return Ok(next.map_or_else(Step::Wait, Step::Report));
             }
             (None, None) => {
                 let run = pin!(self.0.run(&by.agent, turn, task));

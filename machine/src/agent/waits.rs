@@ -27,15 +27,6 @@ pub(super) struct Visit {
     pub(super) entered: u64,
 }
 
-/// The step of a turn that waits.
-pub(super) enum Awaited {
-    Report(NextReport),
-    /// No result is due before this time has passed.
-    Until(Duration),
-    /// A result comes, or a message.
-    News,
-}
-
 /// The result that came first.
 #[derive(Debug)]
 pub(super) struct NextReport {
@@ -57,13 +48,14 @@ pub(super) struct End {
     pub(super) message: Option<String>,
 }
 
-/// Finds the call of the set that ended first, or was overdue first.
+/// Finds the call of the set that ended first, or was overdue first. If none has or was, no result
+/// is due before the time of the error has passed.
 pub(super) async fn next(
     store: &Store,
     visit: Visit,
     turn: &ActiveTurn,
     stored: &mut StoredRows,
-) -> Result<Awaited, LoadError> {
+) -> Result<Result<NextReport, Option<Duration>>, LoadError> {
     let calls = calls(store, visit).await?.into_iter().collect::<Result<Vec<CallRow>, _>>()?;
     let ends = ends(store, visit, &turn.waiting, &calls, stored).await?;
     let (now, mut first) = (store.now(), None::<(Millis, &Member, Option<End>)>);
@@ -76,11 +68,11 @@ pub(super) async fn next(
         }
     }
     Ok(match first {
-        None => Awaited::News,
+        None => Err(None),
         Some((at, ..)) if at > now => {
-            Awaited::Until(Duration::from_millis(at.saturating_sub(now).unsigned_abs()))
+            Err(Some(Duration::from_millis(at.saturating_sub(now).unsigned_abs())))
         }
-        Some((_, member, end)) => Awaited::Report(report(member, end, &calls)),
+        Some((_, member, end)) => Ok(report(member, end, &calls)),
     })
 }
 
