@@ -4,7 +4,7 @@ use super::{
     AgentError, AgentHead, AgentId, AnyAgentHead, BoxId, Card, CardId, Head, HeadContext, MAX_CARD,
     MemberId, NewTurn, StopReason, TurnBatch, TurnId, TurnRecord, TurnRefusal, TurnRequest,
     TurnStop, decide,
-    stored::{self, Bodies, StoredRows},
+    stored::{self, Bodies, CARD, StoredRows},
 };
 use crate::{
     actor::Human,
@@ -12,7 +12,10 @@ use crate::{
     id::Id,
     journal::is_too_deep,
     store::{
-        CommitError, LoadError, Store, backend::Condition, inbox::protocol::Event, operation::Act,
+        CommitError, LoadError, Store,
+        backend::{Condition, Records},
+        inbox::protocol::Event,
+        operation::Act,
     },
 };
 
@@ -311,6 +314,7 @@ impl Agents {
         box_id: BoxId,
         limit: usize,
     ) -> Result<Vec<(Card, Value)>, LoadError> {
-        stored::cards(&self.0, box_id, limit).await
+        let list = box_id.to_string();
+        stored::cards(&self.0, Records::Listed { kind: CARD, list, skip: 0, limit }).await
     }
 }

@@ -5,8 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use self::answer::Answer;
-use super::{ActiveTurn, Card, CardId, CardKind, MemberId, TurnId, stored};
-use crate::store::{LoadError, Store};
+use super::{
+    ActiveTurn, Agents, Card, CardId, CardKind, MemberId, TurnId,
+    stored::{self, CARD},
+};
+use crate::store::{LoadError, Store, backend::Records};
 
 mod answer;
 mod outcome;
@@ -56,10 +59,10 @@ impl Conversation {
         turn: &ActiveTurn,
         task: impl FnMut(TurnId) -> String,
     ) -> Result<Self, ConversationError> {
-        let mut cards = stored::cards(store, turn.task.output_box, usize::MAX).await?;
+        let mut cards = Agents::of(store).cards(turn.task.output_box, usize::MAX).await?;
         let named = cards.iter().filter_map(|(_, body)| outcome::deliverable(body));
         let named = named.map(|card| card.0).collect();
-        cards.extend(stored::cards_of(store, named).await?);
+        cards.extend(stored::cards(store, Records::Of(CARD, named)).await?);
         Self::of(turn, &cards, task)
     }
 

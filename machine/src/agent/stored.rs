@@ -25,7 +25,7 @@ use crate::{
 /// The kinds of the records.
 const TURN: &str = "turn";
 const BOX: &str = "box";
-const CARD: &str = "card";
+pub(super) const CARD: &str = "card";
 const EDGE: &str = "edge";
 const ANSWER: &str = "answer";
 
@@ -297,22 +297,8 @@ impl StoredRows {
     }
 }
 
-/// The cards of a box with their bodies, in the order in which they were written.
-pub(super) async fn cards(
-    store: &Store,
-    box_id: BoxId,
-    limit: usize,
-) -> Result<Vec<(Card, Value)>, LoadError> {
-    let list = box_id.to_string();
-    read_cards(store, Records::Listed { kind: CARD, list, skip: 0, limit }).await
-}
-
-/// The cards with these ids, with their bodies. Unknown ids are left out.
-pub(super) async fn cards_of(store: &Store, ids: Vec<Id>) -> Result<Vec<(Card, Value)>, LoadError> {
-    read_cards(store, Records::Of(CARD, ids)).await
-}
-
-async fn read_cards(store: &Store, which: Records) -> Result<Vec<(Card, Value)>, LoadError> {
+/// These cards, with their bodies. Unknown ids are left out.
+pub(super) async fn cards(store: &Store, which: Records) -> Result<Vec<(Card, Value)>, LoadError> {
     let found = store.inner.backend.records(which).await?;
     found.into_iter().map(|found| body_of(&found?)).collect()
 }
