@@ -21,40 +21,6 @@ use crate::{
 
 /// The agents of a store, and the queues of their turns. A [`Driver`](super::Driver) runs the
 /// turns.
-///
-/// ```
-/// use machine::{
-///     Id,
-///     agent::{AgentId, Agents, BoxId, NewTurn, Task, Terms, TurnId},
-///     store::Store,
-/// };
-///
-/// # pollster::block_on(async {
-/// # let id = |last: char| -> Result<Id, _> {
-/// #     format!("01890a5d-ac96-774b-bcce-b302099a805{last}").parse()
-/// # };
-/// let agents = Agents::of(&Store::memory());
-/// let planner = AgentId("planner".to_owned());
-/// agents.create(&planner).await?;
-///
-/// let task = Task {
-///     context_box: BoxId(id('1')?),
-///     context_cards: 0,
-///     output_box: BoxId(id('2')?),
-///     trace: id('3')?,
-///     terms: Terms::default(),
-/// };
-/// let first = NewTurn { id: TurnId(id('4')?), agent: planner.clone(), task };
-/// let second = NewTurn { id: TurnId(id('5')?), ..first.clone() };
-/// agents.enqueue(first.clone()).await?;
-/// agents.enqueue(second.clone()).await?;
-///
-/// // The agent is idle, so its first turn is dispatched at once.
-/// assert_eq!(agents.head(&planner).await?.active.map(|turn| turn.id), Some(first.id));
-/// assert_eq!(agents.queued(&planner, 10).await?[0].0, second.id);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// # }).unwrap();
-/// ```
 #[derive(Debug, Clone)]
 pub struct Agents(pub(super) Store);
 

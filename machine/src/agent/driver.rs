@@ -18,33 +18,6 @@ use crate::{
 };
 
 /// Does the work of the turns of agents.
-///
-/// ```
-/// use machine::{
-///     agent::{ActiveTurn, Agent, AgentId, Deliverable, Driver, Work},
-///     worker::{Failure, Task, Worker},
-/// };
-/// use serde_json::json;
-///
-/// struct Poets;
-///
-/// impl Agent for Poets {
-///     async fn run(
-///         &self,
-///         agent: &AgentId,
-///         turn: &ActiveTurn,
-///         _: &Task,
-///     ) -> Result<Work, Failure> {
-///         let poem = json!({ "poem": format!("{agent} was here: {}", turn.id) });
-///         Ok(Deliverable::Done(poem).into())
-///     }
-/// }
-///
-/// fn drive(worker: Worker) -> Worker {
-///     worker.handler(Driver(Poets))
-/// }
-/// # fn main() {}
-/// ```
 pub trait Agent: Send + Sync + 'static {
     /// Works on the current step of the active turn of an agent: returns its deliverable, or an
     /// answer of a model with calls. The cards of earlier steps are in the output box.
