@@ -30,19 +30,15 @@ pub struct Usage {
     pub cost: u64,
 }
 
-/// A resource that a turn can use up.
+/// A resource that a turn can use up, by the name of its limit.
+#[allow(missing_docs, reason = "the names of the limits say enough")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Resource {
-    /// [`Limits::steps`].
     Steps,
-    /// [`Limits::calls`].
     Calls,
-    /// [`Limits::time_ms`].
     Time,
-    /// [`Limits::tokens`].
     Tokens,
-    /// [`Limits::cost`].
     Cost,
 }
 

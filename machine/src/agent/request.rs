@@ -26,15 +26,9 @@ pub enum TurnRequest {
     /// Makes the oldest queued turn the active one, if the agent is idle.
     Dispatch { agent: AgentId, now: Millis },
     /// A worker begins with a dispatched turn.
-    Claim {
-        /// The turn, in the epoch of its dispatch.
-        by: TurnEpoch,
-    },
+    Claim { by: TurnEpoch },
     /// A worker takes over a turn that another worker has not given back: the epoch rises.
-    Reclaim {
-        /// The turn, in the epoch that the worker has read.
-        by: TurnEpoch,
-    },
+    Reclaim { by: TurnEpoch },
     /// The model has answered. A stopped turn records the answer too, because it is paid for.
     Answered(NewAnswer),
     /// The turn makes or closes each call of the answer, and waits for the results of the calls
@@ -48,14 +42,7 @@ pub enum TurnRequest {
         now: Millis,
     },
     /// A call has its result.
-    Report {
-        by: TurnEpoch,
-        member: MemberId,
-        /// The outcome of its wait.
-        outcome: WaitOutcome,
-        card: NewCard,
-        now: Millis,
-    },
+    Report { by: TurnEpoch, member: MemberId, outcome: WaitOutcome, card: NewCard, now: Millis },
     /// Stops a turn, also in the queue. It delivers with this reason. Its time limit is a deadline
     /// of the head, which stops it without a request.
     Stop { turn: TurnId, why: StopReason },
