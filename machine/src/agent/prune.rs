@@ -42,16 +42,8 @@ impl Agents {
     /// at least this long ago. Of each agent, the `keep` delivered turns that were enqueued last
     /// are kept. Each turn is pruned in one batch, while its agent works on others.
     ///
-    /// Kept are also the turns whose cards may be read: those whose output box is the output box or
-    /// the context box of a live turn, and a delegated one until the turn that has delegated it is
-    /// pruned, because a card of that turn names its deliverable.
-    ///
-    /// What stays says that it was pruned: the [record](super::TurnRecord::pruned_at) of the turn
-    /// and its [cards](super::Card::pruned_at), with their digests, so that the places in a box do
-    /// not change. Edges stay, and so does the journal of the head, with the event of the turn and
-    /// the arguments of its calls of tools. The executions of these calls are pruned by
-    /// [`Store::prune`](crate::store::Store::prune). The operator log has a line when it begins,
-    /// and another one with its outcome.
+    /// What stays is on the [page](super) of agents. The operator log has a line when it begins, and
+    /// another one with its outcome.
     ///
     /// # Errors
     ///

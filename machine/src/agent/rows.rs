@@ -5,20 +5,7 @@ use super::{
 };
 use crate::clock::Millis;
 
-/// The rows that a request reads. A store loads only those that the request needs. To load,
-/// [decide](super::decide) and write is one serializable unit: the store writes the batch only if
-/// no loaded row has changed, and otherwise begins again. To compare only the epoch would lose a
-/// stop, which does not raise it.
-///
-/// | request | rows |
-/// |---|---|
-/// | all | the head of the agent, the record of each turn and the row of each card that is named |
-/// | enqueue, `ui_action` | the rows of the output box and of the context box |
-/// | dispatch | the oldest queued record of the agent |
-/// | call | of each delegated turn: its record, if any, the head of its agent, its boxes |
-/// | report | the end of the call; of a call to another agent, the record of that turn |
-/// | answer, call, report, deliver | the row of the output box |
-/// | answer, call, report, stop, deliver | the queued turns that the turn has delegated |
+/// The rows that a request reads. A store loads [those that it needs](super).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct TurnRows {
     /// The heads of the agents.
