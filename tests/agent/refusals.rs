@@ -54,14 +54,13 @@ fn in_the_queue() -> Vec<Row> {
             },
         ),
         (
-            new.clone(),
+            new,
             TurnRequest::Enqueue { new: same_box.clone(), now: EARLY },
             TurnRefusal::SameBox { box_id: same_box.task.output_box },
         ),
         (busy.clone(), ui_action.clone(), TurnRefusal::Busy { turn: turn(1) }),
         (waits.clone(), ui_action, TurnRefusal::Busy { turn: turn(1) }),
         (waits, dispatch("planner"), TurnRefusal::Busy { turn: turn(1) }),
-        (new, dispatch("planner"), TurnRefusal::NothingQueued { agent: agent("planner") }),
         (
             busy.clone(),
             TurnRequest::Reclaim { by: of_helper },
@@ -110,6 +109,8 @@ fn in_a_step() -> Vec<Row> {
     stopped.write(&TurnRequest::Stop { turn: turn(1), why: StopReason::Attempts });
     let why = StopReason::Attempts;
     let is_running = Phase::Running { answer: None };
+    let has_answer = Phase::Running { answer: Some(card(100).id) };
+    let is_answered = TurnRefusal::WrongPhase { turn: turn(1), phase: has_answer };
     let submit = NewMember { tool: SUBMIT_RESULT.to_owned(), ..member(0) };
     let last = NewMember { after: AfterExecution::Terminate, ..member(0) };
     let mut terminated = Desk::waiting(vec![last]);
@@ -140,8 +141,12 @@ fn in_a_step() -> Vec<Row> {
             TurnRequest::Deliver(waiting.delivery()),
             TurnRefusal::WrongPhase { turn: turn(1), phase: Phase::Suspended },
         ),
-        (answered.clone(), answered.answer(101, 0), TurnRefusal::Answered { card: card(100).id }),
-        call(&running, vec![member(0)], TurnRefusal::NotAnswered { step: 1 }),
+        (answered.clone(), answered.answer(101, 0), is_answered.clone()),
+        call(
+            &running,
+            vec![member(0)],
+            TurnRefusal::WrongPhase { turn: turn(1), phase: is_running },
+        ),
         (
             running.clone(),
             running.answer(100, MAX_MEMBERS + 1),
@@ -170,7 +175,7 @@ fn in_a_step() -> Vec<Row> {
             vec![NewMember { deadline: None, ..delegation() }],
             TurnRefusal::NoDeadline { member: first },
         ),
-        (stopped.clone(), stopped.answer(101, 0), TurnRefusal::Answered { card: card(100).id }),
+        (stopped.clone(), stopped.answer(101, 0), is_answered.clone()),
         (
             waits_stopped.clone(),
             waits_stopped.answer(101, 0),

@@ -33,8 +33,8 @@ impl Draft<'_> {
 
     pub(super) fn answered(&mut self, new: &NewAnswer) -> Result<(), TurnRefusal> {
         let mut held = self.held(&new.by)?;
-        if let Some(card) = held.answer()? {
-            return Err(TurnRefusal::Answered { card });
+        if held.answer()?.is_some() {
+            return Err(held.wrong_phase());
         }
         if new.calls > MAX_MEMBERS {
             return Err(TurnRefusal::TooManyCalls { count: new.calls });
@@ -226,7 +226,7 @@ impl Held {
             return Err(TurnRefusal::Stopped { turn, why });
         }
         if answer.is_none() {
-            return Err(TurnRefusal::NotAnswered { step: self.turn.step });
+            return Err(self.wrong_phase());
         }
         let (count, calls) = (u32::try_from(members.len()).unwrap_or(u32::MAX), self.turn.unmade);
         if count != calls {

@@ -25,13 +25,8 @@ impl Draft<'_> {
             |record: &TurnRecord| record.agent == *agent && record.status == TurnStatus::Queued;
         let queued = self.rows.turns.iter().filter(|(_, record)| is_queued(record));
         let oldest = queued.min_by_key(|(turn, record)| (record.enqueued_at, **turn));
-        if let Some((turn, _)) = oldest {
-            return self.activate(agent, *turn, now);
-        }
-        Err(match &self.head(agent)?.active {
-            Some(active) => TurnRefusal::Busy { turn: active.id },
-            None => TurnRefusal::NothingQueued { agent: agent.clone() },
-        })
+        self.head(agent)?;
+        oldest.map_or(Ok(()), |(turn, _)| self.activate(agent, *turn, now))
     }
 
     /// The first reason counts.

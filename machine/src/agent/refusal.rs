@@ -18,8 +18,6 @@ pub enum TurnRefusal {
     TurnIdConflict { turn: TurnId },
     #[error("the agent has turn {turn}; enqueue, or try again when that is delivered")]
     Busy { turn: TurnId },
-    #[error("no turn of `{agent}` is queued; enqueue one")]
-    NothingQueued { agent: AgentId },
     /// The turn is queued, or belongs to another agent.
     #[error("turn {turn} is not the active turn of the agent; read the head again")]
     NotActive { turn: TurnId },
@@ -35,10 +33,6 @@ pub enum TurnRefusal {
     Stopped { turn: TurnId, why: StopReason },
     #[error("a call of turn {turn} has said that it is the last one; deliver the turn")]
     MustDeliver { turn: TurnId },
-    #[error("card {card} is the answer of this step; continue with it")]
-    Answered { card: CardId },
-    #[error("step {step} has no answer; write it before its calls")]
-    NotAnswered { step: u32 },
     #[error("an answer has at most {MAX_MEMBERS} calls, not {count}; deliver a failure")]
     TooManyCalls { count: u32 },
     #[error("the answer has {calls} calls, not {count}; make or close each of them")]

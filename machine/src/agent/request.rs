@@ -23,7 +23,7 @@ pub enum TurnRequest {
     /// Adds a turn, unless it is queued, and dispatches it in the same batch, if the agent is idle.
     /// Idempotent.
     UiAction { new: NewTurn, now: Millis },
-    /// Makes the oldest queued turn the active one, if the agent is idle.
+    /// Makes the oldest queued turn, if there is one, the active one.
     Dispatch { agent: AgentId, now: Millis },
     /// A worker begins with a dispatched turn.
     Claim { by: TurnEpoch },

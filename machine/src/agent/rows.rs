@@ -5,7 +5,7 @@ use super::{
 };
 use crate::clock::Millis;
 
-/// The rows that a request reads. A store loads [those that it needs](super).
+/// The rows that a request reads: those that are on the [page](super) of agents.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct TurnRows {
     /// The heads of the agents.

@@ -132,7 +132,9 @@ impl Defect {
                 batch.turns.retain(|it, _| it == turn);
             }
             (Self::DispatchesWithoutRaise, TurnRequest::Dispatch { agent, .. }, _) => {
-                batch.head.as_mut().unwrap().1.epoch = rows.heads[agent].epoch;
+                if let Some((_, head)) = &mut batch.head {
+                    head.epoch = rows.heads[agent].epoch;
+                }
             }
             (Self::WritesCallTwice, TurnRequest::Call { .. }, _) => {
                 let first = batch.cards.first().copied();

@@ -40,7 +40,8 @@ impl World {
         for (at, name) in AGENTS.into_iter().enumerate() {
             let name = agent(name);
             let Some(by) = current(&self.rows, &name) else {
-                if self.write(scenario.protocol, &Act::dispatch(at, self)).is_ok() {
+                let dispatched = self.write(scenario.protocol, &Act::dispatch(at, self));
+                if dispatched.is_ok_and(|batch| batch.head.is_some()) {
                     return true;
                 }
                 continue;
