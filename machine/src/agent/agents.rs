@@ -24,7 +24,6 @@ use crate::{
 #[derive(Debug, Clone)]
 pub struct Agents(pub(super) Store);
 
-/// The stop of a turn, for the operator log.
 fn stop_of(by: &Human, heads: &[Id], turn: TurnId) -> Act {
     Act::new(by, "stop", heads, &format!("turn {turn}"))
 }

@@ -27,7 +27,6 @@ pub fn decide(rows: &TurnRows, request: &TurnRequest) -> Result<TurnBatch, TurnR
     Ok(draft.batch)
 }
 
-/// A batch that is being prepared.
 pub(super) struct Draft<'a> {
     pub(super) rows: &'a TurnRows,
     pub(super) batch: TurnBatch,
@@ -71,7 +70,6 @@ impl Draft<'_> {
         }
     }
 
-    /// The active turn of the agent, if it has this id.
     pub(super) fn active(&self, agent: &AgentId, turn: TurnId) -> Result<Held, TurnRefusal> {
         let head = self.head(agent)?;
         if let Some(active) = head.active.as_ref().filter(|active| active.id == turn) {
@@ -132,7 +130,6 @@ impl Draft<'_> {
     }
 }
 
-/// The epoch after this one.
 pub(super) fn next_epoch(epoch: u64) -> Result<u64, TurnRefusal> {
     epoch.checked_add(1).ok_or(TurnRefusal::NoEpoch { epoch })
 }

@@ -111,7 +111,6 @@ impl<A: Agent> Handler for Driver<A> {
     }
 }
 
-/// The next step of an active turn.
 enum Step {
     Claim,
     Reclaim,
@@ -175,7 +174,6 @@ impl<A: Agent> Driver<A> {
 }
 
 impl Step {
-    /// Reads the rows that the protocol needs for it.
     async fn read(
         &mut self,
         store: &Store,

@@ -132,7 +132,6 @@ impl ActiveTurn {
         Some(self.dispatched_at.saturating_add(limit))
     }
 
-    /// The turn, whose time is up.
     pub(super) fn timed_out(mut self) -> Self {
         self.stop_with(StopReason::Limit(Resource::Time));
         self

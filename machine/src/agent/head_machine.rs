@@ -132,7 +132,6 @@ pub enum AgentHead {
 }
 
 impl AnyAgentHead {
-    /// The head, as the protocol reads it.
     pub(super) fn head(&self) -> Head {
         Head { epoch: *self.epoch(), active: self.turn().cloned() }
     }

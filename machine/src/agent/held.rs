@@ -170,7 +170,6 @@ impl Held {
         TurnRefusal::WrongPhase { turn: self.turn.id, phase: self.turn.phase }
     }
 
-    /// The number of calls that wait for executions.
     fn executions(&self) -> u32 {
         let waiting = self.turn.waiting.iter();
         waiting.map(|it| u32::from(matches!(it.source, CallSource::Execution(_)))).sum()
@@ -254,7 +253,6 @@ impl Held {
         Ok(())
     }
 
-    /// The call, if the turn waits for it.
     fn waits_for(&self, id: MemberId) -> Result<Member, TurnRefusal> {
         let member = self.turn.member(id).ok_or_else(|| self.not_open(id))?;
         match self.turn.stop {
@@ -263,7 +261,6 @@ impl Held {
         }
     }
 
-    /// The reason why a call is not open.
     pub(super) fn not_open(&self, member: MemberId) -> TurnRefusal {
         let is_past = (member.step, member.index) < (self.turn.step, self.turn.calls);
         if member.turn == self.turn.id && is_past {

@@ -137,7 +137,6 @@ impl Conversation {
         &self.anthropic
     }
 
-    /// Adds a message to the model.
     fn say(&mut self, text: &str) {
         let message = json!({ "role": "user", "content": answer::visible(text) });
         self.openai.push(message.clone());

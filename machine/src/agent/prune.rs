@@ -207,7 +207,6 @@ impl Pruning<'_> {
     }
 }
 
-/// The agents of the store.
 async fn agents(store: &Store) -> Result<Vec<AgentId>, LoadError> {
     let (mut agents, mut query) = (Vec::new(), Query::new());
     loop {

@@ -59,7 +59,6 @@ impl Draft<'_> {
         }
     }
 
-    /// Whether the turn was enqueued before, with the same task.
     fn is_repeated(&self, new: &NewTurn) -> Result<bool, TurnRefusal> {
         let Some(known) = self.record(new.id) else { return Ok(false) };
         let is_same = known.agent == new.agent && known.task == new.task && known.parent.is_none();

@@ -39,7 +39,6 @@ pub struct TurnBatch {
 }
 
 impl TurnBatch {
-    /// Adds the writes of a later request.
     pub(super) fn add(&mut self, later: Self) {
         let Self { head, turns, boxes, cards, edges, event } = later;
         self.head = head.or(self.head.take());

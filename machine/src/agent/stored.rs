@@ -22,7 +22,6 @@ use crate::{
     },
 };
 
-/// The kinds of the records.
 const TURN: &str = "turn";
 const BOX: &str = "box";
 pub(super) const CARD: &str = "card";
@@ -41,7 +40,6 @@ pub(super) fn readable(body: Value) -> Value {
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Asked {
     pub(super) agent: AgentId,
-    /// Its answer, and when that came.
     pub(super) answer: Option<(Millis, Value)>,
 }
 
@@ -52,7 +50,6 @@ pub(super) struct StoredRows {
     versions: BTreeMap<(&'static str, Id), u64>,
 }
 
-/// The lists of the turns of an agent.
 const QUEUED: &str = "queued";
 pub(super) const DELIVERED: &str = "delivered";
 
@@ -71,7 +68,6 @@ impl StoredRows {
         stored
     }
 
-    /// Reads the records of these turns.
     pub(super) async fn turns(&mut self, store: &Store, turns: &[TurnId]) -> Result<(), LoadError> {
         let ids = turns.iter().map(|turn| turn.0).collect();
         self.turn_records(store, Records::Of(TURN, ids)).await.map(drop)
@@ -88,7 +84,7 @@ impl StoredRows {
         Ok(turns)
     }
 
-    /// Reads the records of the turns that this one has delegated, and that may be queued. One that cannot be read is left
+    /// Reads the records of the turns that this one has delegated. One that cannot be read is left
     /// out, so that this turn ends.
     pub(super) async fn children(
         &mut self,
@@ -141,7 +137,6 @@ impl StoredRows {
         self.turn_records(store, Records::Listed { kind: TURN, list, skip, limit }).await
     }
 
-    /// Reads the use of these boxes.
     pub(super) async fn boxes(&mut self, store: &Store, boxes: &[BoxId]) -> Result<(), LoadError> {
         let ids = boxes.iter().map(|it| it.0).collect();
         let read = self.read(store, BOX, Records::Of(BOX, ids), body_of::<BoxUse>).await?;
@@ -207,7 +202,6 @@ impl StoredRows {
         used.into_iter().chain([turn]).chain(cards).chain(asked).collect()
     }
 
-    /// Reads the calls with these records of answers.
     pub(super) async fn asked(
         &mut self,
         store: &Store,
@@ -217,7 +211,6 @@ impl StoredRows {
         Ok(read.into_iter().collect())
     }
 
-    /// The record of a call that is answered from outside.
     pub(super) fn answer(&self, call: MemberId, asked: &Asked) -> Record {
         self.record(ANSWER, call.answer(), None, asked)
     }
@@ -261,7 +254,6 @@ impl StoredRows {
         Ok(read)
     }
 
-    /// The records that a batch writes.
     pub(super) fn records(&self, batch: &TurnBatch, bodies: &Bodies) -> Vec<Record> {
         let turns = batch.turns.iter().map(|(turn, record)| {
             let which = match record.status {

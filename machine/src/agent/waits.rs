@@ -34,13 +34,11 @@ pub(super) struct NextReport {
     /// When the call ended, if it has.
     pub(super) ended_at: Option<Millis>,
     pub(super) outcome: WaitOutcome,
-    /// The body of its card.
     pub(super) body: Value,
     /// The correlation id of the message that has brought it.
     pub(super) message: Option<String>,
 }
 
-/// The end of a call.
 pub(super) struct End {
     at: Millis,
     after: Option<AfterExecution>,
@@ -94,12 +92,10 @@ pub(super) async fn ended(
     Ok(ended)
 }
 
-/// The rows of the calls of tools.
 async fn calls(store: &Store, visit: Visit) -> Result<Vec<Result<CallRow, Broken>>, Unavailable> {
     store.inner.backend.calls(visit.head, visit.entered.saturating_add(1)).await
 }
 
-/// The ends of these calls.
 async fn ends<'a>(
     store: &Store,
     visit: Visit,

@@ -36,7 +36,6 @@ impl Written {
         Self { rows, batch, bodies, calls, ended }
     }
 
-    /// Decides one more request.
     pub(super) fn add(&mut self, request: &TurnRequest) -> Result<(), TurnRefusal> {
         let batch = decide(&self.rows, request)?;
         self.rows.apply(&batch);
@@ -72,7 +71,6 @@ impl Written {
         }
     }
 
-    /// Reports a result.
     pub(super) fn report(
         &mut self,
         by: &TurnEpoch,
@@ -197,7 +195,6 @@ impl Written {
         }
     }
 
-    /// A new card with this body.
     fn card(&mut self, body: Value) -> NewCard {
         let body = readable(body);
         let text = body.to_string();

@@ -12,7 +12,6 @@ use crate::{
 /// An answer in both forms. Each call is written together with its result.
 pub(super) struct Answer<'a> {
     bodies: &'a Bodies<'a>,
-    /// The next call.
     next: MemberId,
     text: String,
     calls: Vec<Value>,
@@ -28,7 +27,6 @@ impl<'a> Answer<'a> {
         Self { bodies, next, text, calls, tools, content, results }
     }
 
-    /// Reads the body of an answer.
     pub(super) fn of(card: &Card, body: &Value, bodies: &'a Bodies<'a>) -> Self {
         let mut answer = Self::new(card, bodies);
         answer.say(body["content"].as_str().unwrap_or_default());
