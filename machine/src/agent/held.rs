@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::{
-    AfterExecution, AgentId, CallSource, CardId, CardKind, EdgePhase, MAX_MEMBERS, MAX_NAME,
-    MAX_REJECTED, Member, MemberId, NewAnswer, NewCard, NewMember, NewSource, NewTurn, Phase,
-    Primitive, SUBMIT_RESULT, StopReason, Task, TurnEdge, TurnEpoch, TurnRefusal, TurnStatus,
-    Usage, WaitOutcome,
+    AfterExecution, AgentId, BoxUse, CallSource, CardId, CardKind, EdgePhase, Head, MAX_MEMBERS,
+    MAX_NAME, MAX_REJECTED, Member, MemberId, NewAnswer, NewCard, NewDelivery, NewMember,
+    NewSource, NewTurn, Phase, Primitive, SUBMIT_RESULT, StopReason, Task, TaskEvent, TurnEdge,
+    TurnEnd, TurnEpoch, TurnRecord, TurnRefusal, TurnStatus, Usage, WaitOutcome,
     decide::{Draft, Held, next_epoch},
 };
 use crate::clock::Millis;
@@ -153,6 +153,68 @@ impl Draft<'_> {
         Ok(())
     }
 
+    pub(super) fn deliver(&mut self, new: &NewDelivery) -> Result<(), TurnRefusal> {
+        let held = self.held(&new.by)?;
+        if !matches!(held.turn.phase, Phase::Running { .. }) {
+            return Err(held.wrong_phase());
+        }
+        self.close(&held, &new.results)?;
+        self.write(&held, &new.deliverable, (CardKind::Deliverable, 0))?;
+        let end = match held.turn.stop {
+            Some(why) => TurnEnd::Stopped(why),
+            None if new.is_failure => TurnEnd::Failed,
+            None => TurnEnd::Done,
+        };
+        if end == TurnEnd::Done {
+            let required = held.turn.task.terms.result_fields.iter();
+            let missing = required.filter(|field| !new.fields.contains(field));
+            let fields: Vec<String> = missing.cloned().collect();
+            if !fields.is_empty() {
+                return Err(TurnRefusal::MissingFields { fields });
+            }
+        }
+        // The deadline of a head stops the turn alone.
+        if held.turn.stop.is_some() {
+            self.stop_children(held.turn.id);
+        }
+        self.end(held, new, end)
+    }
+
+    /// Writes a result for each call that has none, so that no call is left without one.
+    fn close(&mut self, held: &Held, results: &[(u32, NewCard)]) -> Result<(), TurnRefusal> {
+        let mut unanswered = held.turn.unanswered();
+        for (index, card) in results {
+            let Some(at) = unanswered.iter().position(|it| it == index) else {
+                return Err(held.not_open(held.member(*index)));
+            };
+            unanswered.remove(at);
+            self.write(held, card, (CardKind::ToolResult, *index))?;
+        }
+        match unanswered.first() {
+            Some(index) => Err(TurnRefusal::OpenCall { member: held.member(*index) }),
+            None => Ok(()),
+        }
+    }
+
+    fn end(&mut self, held: Held, new: &NewDelivery, end: TurnEnd) -> Result<(), TurnRefusal> {
+        let Held { agent, epoch, turn } = held;
+        let (turn, output_box, deliverable) = (turn.id, turn.task.output_box, new.deliverable.id);
+        let status = TurnStatus::Delivered { end, deliverable, at: new.now };
+        let record = TurnRecord { status, ..self.known(turn)?.clone() };
+        let used = self.used(output_box, &agent)?;
+        let live = used.live.saturating_sub(1);
+        self.batch.boxes.insert(output_box, BoxUse { live, ..used });
+        let (parent, trace) = (record.parent, record.task.trace);
+        let (primitive, phase) = (Primitive::Join, EdgePhase::Response);
+        let edge = |_| TurnEdge { primitive, phase, turn, member: parent, trace, at: new.now };
+        self.batch.edges.extend(parent.map(edge));
+        self.batch.turns.insert(turn, record);
+        self.batch.head = Some((agent.clone(), Head { epoch, active: None }));
+        self.batch.event =
+            Some(TaskEvent { agent, turn, epoch, end, output_box, deliverable, parent });
+        Ok(())
+    }
+
     /// When the call ended, if it has. For a delegated turn, its record decides.
     fn end_of(&self, member: &Member) -> Option<Millis> {
         let CallSource::Turn(turn) = member.source else {
@@ -166,7 +228,7 @@ impl Draft<'_> {
 }
 
 impl Held {
-    pub(super) fn wrong_phase(&self) -> TurnRefusal {
+    fn wrong_phase(&self) -> TurnRefusal {
         TurnRefusal::WrongPhase { turn: self.turn.id, phase: self.turn.phase }
     }
 
@@ -261,7 +323,7 @@ impl Held {
         }
     }
 
-    pub(super) fn not_open(&self, member: MemberId) -> TurnRefusal {
+    fn not_open(&self, member: MemberId) -> TurnRefusal {
         let is_past = (member.step, member.index) < (self.turn.step, self.turn.calls);
         if member.turn == self.turn.id && is_past {
             TurnRefusal::FinishedCall { member }

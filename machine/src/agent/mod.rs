@@ -4,7 +4,6 @@ mod activity;
 mod agents;
 mod card;
 mod decide;
-mod deliver;
 mod driver;
 mod error;
 mod events;
