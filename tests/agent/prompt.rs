@@ -61,7 +61,7 @@ fn conversation(
     desk: &Desk,
     body: impl Fn(&Card) -> Value,
 ) -> Result<Conversation, ConversationError> {
-    let cards = desk.rows.cards.values().rev().map(|card| (*card, body(card)));
+    let cards = desk.cards.iter().rev().map(|card| (*card, body(card)));
     Conversation::of(desk.active(), &cards.collect::<Vec<_>>(), task)
 }
 
@@ -208,7 +208,7 @@ fn a_card_that_is_there_twice_is_asked_once() {
         CardKind::Answer => answer(1),
         _ => json!({ "end": "done", "deliverable": id(100) }),
     };
-    let cards = desk.rows.cards.values().map(|card| (*card, body(card)));
+    let cards = desk.cards.iter().map(|card| (*card, body(card)));
     let (once, twice): (Vec<_>, Vec<_>) =
         (cards.clone().collect(), cards.clone().chain(cards).collect());
     let asked = [once, twice].map(|cards| Conversation::of(desk.active(), &cards, task).unwrap());

@@ -80,7 +80,7 @@ fn in_the_queue() -> Vec<Row> {
 fn of_another_epoch() -> Vec<Row> {
     let mut desk = Desk::running(new_turn("planner", 1, 1));
     let by = desk.by();
-    let old = Desk { rows: desk.rows.clone() };
+    let old = desk.clone();
     desk.write(&TurnRequest::Reclaim { by: by.clone() });
     let refusal = TurnRefusal::StaleEpoch { turn: turn(1), epoch: by.epoch, current: by.epoch + 1 };
     let requests = [
@@ -194,11 +194,6 @@ fn in_a_step() -> Vec<Row> {
                 now: EARLY,
             }),
             TurnRefusal::TooLarge { card: large.id, size: MAX_CARD + 1 },
-        ),
-        call(
-            &answered,
-            vec![NewMember { card: card(100), ..member(0) }],
-            TurnRefusal::DuplicateCard { card: card(100).id },
         ),
     ]
 }

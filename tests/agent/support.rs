@@ -3,9 +3,9 @@
 use machine::{
     Id,
     agent::{
-        ActiveTurn, AfterExecution, AgentId, BoxId, CardId, Head, MemberId, NewAnswer, NewCard,
-        NewDelivery, NewMember, NewSource, NewTurn, Task, Terms, TurnBatch, TurnEpoch, TurnId,
-        TurnRefusal, TurnRequest, TurnRows, WaitOutcome, decide,
+        ActiveTurn, AfterExecution, AgentId, BoxId, Card, CardId, Head, MemberId, NewAnswer,
+        NewCard, NewDelivery, NewMember, NewSource, NewTurn, Task, Terms, TurnBatch, TurnEpoch,
+        TurnId, TurnRefusal, TurnRequest, TurnRows, WaitOutcome, decide,
     },
     clock::Millis,
 };
@@ -59,11 +59,12 @@ pub(super) const LATE: Millis = 10;
 #[derive(Clone)]
 pub(super) struct Desk {
     pub(super) rows: TurnRows,
+    pub(super) cards: Vec<Card>,
 }
 
 impl Desk {
     pub(super) fn new() -> Self {
-        Self { rows: rows(&["planner", "helper"]) }
+        Self { rows: rows(&["planner", "helper"]), cards: Vec::new() }
     }
 
     /// With a turn of the planner that a worker has claimed.
@@ -93,6 +94,7 @@ impl Desk {
     pub(super) fn write(&mut self, request: &TurnRequest) -> TurnBatch {
         let batch = decide(&self.rows, request).unwrap_or_else(|it| panic!("{request:?}: {it}"));
         self.rows.apply(&batch);
+        self.cards.extend(&batch.cards);
         batch
     }
 

@@ -113,10 +113,6 @@ impl Draft<'_> {
         (kind, index): (CardKind, u32),
     ) -> Result<(), TurnRefusal> {
         let (header, NewCard { id, size, .. }) = (*card, *card);
-        let is_known = self.batch.cards.iter().any(|card| card.header.id == id);
-        if is_known || self.rows.cards.contains_key(&id) {
-            return Err(TurnRefusal::DuplicateCard { card: id });
-        }
         if size > MAX_CARD {
             return Err(TurnRefusal::TooLarge { card: id, size });
         }

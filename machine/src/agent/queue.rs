@@ -9,7 +9,10 @@ use crate::clock::Millis;
 
 impl Draft<'_> {
     pub(super) fn enqueue(&mut self, new: &NewTurn, now: Millis) -> Result<(), TurnRefusal> {
-        if self.is_repeated(new)? { Ok(()) } else { self.add(new, None, now) }
+        let is_same = |known: &TurnRecord| {
+            known.agent == new.agent && known.task == new.task && known.parent.is_none()
+        };
+        if self.record(new.id).is_some_and(is_same) { Ok(()) } else { self.add(new, None, now) }
     }
 
     pub(super) fn ui_action(&mut self, new: &NewTurn, now: Millis) -> Result<(), TurnRefusal> {
@@ -57,12 +60,6 @@ impl Draft<'_> {
                 self.batch.turns.insert(*child, record);
             }
         }
-    }
-
-    fn is_repeated(&self, new: &NewTurn) -> Result<bool, TurnRefusal> {
-        let Some(known) = self.record(new.id) else { return Ok(false) };
-        let is_same = known.agent == new.agent && known.task == new.task && known.parent.is_none();
-        if is_same { Ok(true) } else { Err(TurnRefusal::TurnIdConflict { turn: new.id }) }
     }
 
     /// Adds a turn to the queue. Its output box belongs to its agent until it is delivered.

@@ -65,8 +65,6 @@ pub enum TurnRefusal {
     SameBox { box_id: BoxId },
     #[error("turns of `{agent}` write to box {box_id}; fork it")]
     BoxTaken { box_id: BoxId, agent: AgentId },
-    #[error("card {card} is there already; use a fresh id")]
-    DuplicateCard { card: CardId },
     #[error("card {card} has {size} bytes, more than {MAX_CARD}; store it elsewhere")]
     TooLarge { card: CardId, size: u64 },
     #[error("the deliverable lacks `{}`; add what is missing", fields.join("`, `"))]

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use super::{
-    AgentId, BoxId, BoxUse, Card, CardId, Head, MemberId, TaskEvent, TurnEdge, TurnId, TurnRecord,
+    AgentId, BoxId, BoxUse, Card, Head, MemberId, TaskEvent, TurnEdge, TurnId, TurnRecord,
 };
 use crate::clock::Millis;
 
@@ -14,8 +14,6 @@ pub struct TurnRows {
     pub turns: BTreeMap<TurnId, TurnRecord>,
     /// The output boxes of turns.
     pub boxes: BTreeMap<BoxId, BoxUse>,
-    /// The cards.
-    pub cards: BTreeMap<CardId, Card>,
     /// When the calls ended whose source is an execution, or a message from outside.
     pub ends: BTreeMap<MemberId, Millis>,
 }
@@ -51,13 +49,12 @@ impl TurnBatch {
 }
 
 impl TurnRows {
-    /// Writes the batch. Edges and events are logs, which no request reads.
+    /// Writes the batch. Cards, edges and events are logs, which no request reads.
     pub fn apply(&mut self, batch: &TurnBatch) {
         if let Some((agent, head)) = &batch.head {
             self.heads.insert(agent.clone(), head.clone());
         }
         self.turns.extend(batch.turns.clone());
         self.boxes.extend(batch.boxes.clone());
-        self.cards.extend(batch.cards.iter().map(|card| (card.header.id, *card)));
     }
 }

@@ -18,7 +18,6 @@ use crate::agent::{
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct World {
-    /// Without cards: each of them is counted when it is written.
     pub(super) rows: TurnRows,
     /// The turn that each worker believes to have.
     pub(super) workers: [Option<TurnEpoch>; WORKERS],
@@ -73,7 +72,6 @@ impl World {
         }
         self.tally.count(&self.rows, &batch);
         self.rows.apply(&batch);
-        self.rows.cards.clear();
         Ok(batch)
     }
 }
