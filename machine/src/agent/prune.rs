@@ -40,10 +40,9 @@ impl fmt::Display for PrunedTurns {
 impl Agents {
     /// Deletes the bodies of the cards, and the answers from outside, of turns that were delivered
     /// at least this long ago. Of each agent, the `keep` delivered turns that were enqueued last
-    /// are kept. Each turn is pruned in one batch, while its agent works on others.
-    ///
-    /// What stays is on the [page](super) of agents. The operator log has a line when it begins, and
-    /// another one with its outcome.
+    /// are kept. Each turn is pruned in one batch, while its agent works on others. What stays is
+    /// on the [page](super) of agents. The operator log has a line when it begins, and another one
+    /// with its outcome.
     ///
     /// # Errors
     ///
