@@ -86,8 +86,8 @@ impl Message {
         let (index, id) = (piece["index"].as_u64(), text(&piece["id"]));
         let (name, more) = (text(&piece["function"]["name"]), &piece["function"]["arguments"]);
         let goes_on = |call: &Called| {
-            let is_whole = serde_json::from_str::<Value>(&call.arguments).is_ok();
-            name.is_empty() || call.id == id && call.name == name && !is_whole
+            let is_whole = || serde_json::from_str::<Value>(&call.arguments).is_ok();
+            name.is_empty() || call.id == id && call.name == name && !is_whole()
         };
         let last = self.calls.iter().rposition(|call| index.is_none() || call.index == index);
         let at = last.filter(|at| goes_on(&self.calls[*at])).unwrap_or(self.calls.len());

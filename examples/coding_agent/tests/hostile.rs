@@ -8,6 +8,7 @@ use std::{
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering::Relaxed},
+        mpsc,
     },
     thread,
 };
@@ -17,9 +18,10 @@ use coding_agent::{
     planner::{
         Brief, Planner,
         openai::{OpenAi, Settings},
+        stream::Message,
     },
 };
-use serde_json::json;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::testing::STUCK;
@@ -100,4 +102,23 @@ async fn a_redirect_is_not_followed() {
         assert_eq!(clients.load(Relaxed), 1, "{status}");
     }
     assert_eq!(others.load(Relaxed), 0);
+}
+
+/// Its arguments are not parsed again with each piece, which would take far longer.
+#[test]
+fn a_call_in_many_pieces_is_read_at_once() {
+    let piece = |function: &Value| {
+        let call = json!({ "index": 0, "function": function });
+        let choice = json!({ "delta": { "tool_calls": [call] } });
+        format!("data: {}\n\n", json!({ "choices": [choice] }))
+    };
+    let more = piece(&json!({ "arguments": "1,".repeat(50) }));
+    let events = [
+        piece(&json!({ "name": "ask", "arguments": "[" })),
+        more.repeat(50_000),
+        "data: [DONE]\n\n".to_owned(),
+    ];
+    let (sender, read) = mpsc::channel();
+    thread::spawn(move || sender.send(Message::read(events.concat().as_bytes()).is_ok()));
+    assert!(read.recv_timeout(STUCK).unwrap());
 }
