@@ -119,7 +119,7 @@ impl Message {
         answer.fault().map_or(Ok(answer), |fault| Err(fault.to_owned()))
     }
 
-    /// What the model reads after an answer that cannot be used. The ids of its calls are new,
+    /// What the model reads after an answer that cannot be used: its first calls, with new ids,
     /// because models repeat theirs; servers refuse names and arguments of other forms.
     pub fn refused<T: Answer>(&self, round: usize, why: &str) -> Vec<Value> {
         if self.calls.is_empty() {
@@ -130,7 +130,7 @@ impl Message {
             ];
         }
         let (mut calls, mut results) = (Vec::new(), Vec::new());
-        for (number, call) in self.calls.iter().enumerate() {
+        for (number, call) in self.calls.iter().take(8).enumerate() {
             let id = format!("call{round:02}{number:03}");
             let arguments = end(&call.arguments);
             let is_object =

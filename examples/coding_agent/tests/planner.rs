@@ -199,6 +199,7 @@ async fn what_servers_really_send() {
         piece(&json!({ "tool_calls": [{ "id": "1", "function": function }] }))
     };
     let object = json!({ "name": "ask", "arguments": { "questions": ["which file?"] } });
+    let many: Vec<_> = (0..99).map(|index| call(index, "1", "ask", "{}")).collect();
     let rows = [
         ("in pieces", vec![stream(&pieces)], Asked, 1),
         ("odd lines, empty usage, an unknown reason, no end", vec![stream(&odd)], Asked, 1),
@@ -228,6 +229,7 @@ async fn what_servers_really_send() {
         ("another schema", vec![calls("ask", r#"{"questions": "a"}"#), good()], Asked, 2),
         ("an unknown tool", vec![calls("shell", "{}"), good()], Asked, 2),
         ("repeated ids", vec![repeats(), good()], Asked, 2),
+        ("many calls", vec![stream(&[many.concat(), done()]), good()], Asked, 2),
         ("too long", vec![stream(&[asks(), ends("length")]), good()], Asked, 2),
         ("nonsense twice", vec![calls("ask", "which?"), repeats(), good()], Asked, 3),
         (
@@ -246,6 +248,7 @@ async fn what_servers_really_send() {
         let messages = requests.last().unwrap()["messages"].as_array().unwrap();
         let ids: Vec<&str> = messages.iter().filter_map(|it| it["tool_call_id"].as_str()).collect();
         assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ids.len(), "{what}: {messages:?}");
+        assert!(ids.len() <= 8, "{what}: {messages:?}");
     }
 }
 
