@@ -189,6 +189,9 @@ impl OpenAi {
         if let Some(key) = key {
             request = request.header("authorization", format!("Bearer {key}"));
         }
+        // A server can repeat the key, which neither people nor the journal get.
+        let key = key.as_deref().filter(|key| !key.is_empty());
+        let hide = |text: &str| key.map_or(text.to_owned(), |key| text.replace(key, "(the key)"));
         let passing = |error: Failure| Fault::Passing(error, None);
         let mut reply = request.send(body).map_err(|error| passing(error.into()))?;
         let status = reply.status();
@@ -196,10 +199,11 @@ impl OpenAi {
         let pause = asked.and_then(|it| it.trim().parse().ok()).map(Duration::from_secs);
         let content = reply.body_mut().with_config().limit(MOST_BYTES);
         if status.is_success() {
-            return Message::read(BufReader::new(content.reader())).map_err(passing);
+            let message = Message::read(BufReader::new(content.reader()));
+            return message.map_err(|error| passing(hide(&error.to_string()).into()));
         }
         let text = content.lossy_utf8(true).read_to_string().unwrap_or_default();
-        let why = Failure::from(format!("the server answers {status}: {}", end(&text)));
+        let why = Failure::from(format!("the server answers {status}: {}", end(&hide(&text))));
         let is_passing = status.is_server_error()
             || matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT);
         Err(if is_passing { Fault::Passing(why, pause) } else { Fault::Lasting(why) })

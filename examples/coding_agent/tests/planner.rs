@@ -176,6 +176,8 @@ async fn what_servers_really_send() {
     };
     let repeats = || stream(&[asks(), call(1, "1", "ask", "{}"), ends("tool_calls"), done()]);
     let error = r#"data: {"error": {"message": "overloaded"}}"#.to_owned() + "\n\n";
+    let echo = "HTTP/1.1 401 No\r\nconnection: close\r\n\r\nunknown: secret.".to_owned();
+    let leak = r#"data: {"error": "unknown: secret."}"#.to_owned() + "\n\n";
     let length = "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 9999\r\n\r\n";
     let pieces = [
         text("Let me think."),
@@ -224,6 +226,8 @@ async fn what_servers_really_send() {
         ("an error, then good", vec![status("500 Oh"), good()], Asked, 2),
         ("errors", vec![status("503 Oh"), status("502 Oh"), status("500 Oh")], Failed("500"), 3),
         ("a wrong key", vec![status("401 Unauthorized")], Failed("401"), 1),
+        ("a key that is sent back", vec![Sent::Text(echo)], Failed("unknown: (the key)."), 1),
+        ("one in a stream", vec![stream(&[leak]); 3], Failed("unknown: (the key)."), 3),
         ("busy for long", vec![status("429 Busy\r\nretry-after: 9999")], Failed("429"), 1),
         ("text", vec![says("What?"), good()], Asked, 2),
         ("another schema", vec![calls("ask", r#"{"questions": "a"}"#), good()], Asked, 2),
