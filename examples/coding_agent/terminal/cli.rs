@@ -150,8 +150,12 @@ async fn drive(asked: Do, folder: &Path, store: &Path) -> Result<Exit, Failure> 
         let script: Script = serde_json::from_slice(&text).at(file.display())?;
         return Session::open(asked, folder, store, script).await?.drive().await;
     }
+    let asks_no_planner = |said: &Said| said.cancel.is_some() || said.decline.is_some();
     match OpenAi::from_environment(&store.with_added_extension("model")) {
         Ok(model) => Session::open(asked, folder, store, model).await?.drive().await,
+        Err(_) if asked.said.as_ref().is_some_and(asks_no_planner) => {
+            Session::open(asked, folder, store, Script::default()).await?.drive().await
+        }
         Err(refusal) => {
             eprintln!(
                 "error: there is no planner: pass `--script FILE`, or name a model: {refusal}"
