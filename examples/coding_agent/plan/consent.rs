@@ -5,44 +5,44 @@
 //!
 //! ```
 //! use coding_agent::{
-//!     commands::run::{Report, Run},
-//!     plan::{consent::Consent, hands::run, job::{Job, job::Executing}},
-//!     workspace::{edits::Workspace, refusal::Refusal},
+//!     commands::run::Run,
+//!     plan::{consent::{Consent, Undo}, hands::{edit, run, undo}, job::{Job, job::Executing}},
+//!     workspace::{edits::Workspace, set::EditSet},
 //! };
 //!
-//! fn confirmed(folder: &Workspace, job: &Job<Executing>, call: Run) -> Result<Report, Refusal> {
-//!     run(folder, &Consent::of(job)?.confirm(call, 0)?)
-//! }
+//! let confirmed = |folder: &Workspace, job: &Job<Executing>, set: EditSet, call: Run| {
+//!     let consent = Consent::of(job)?;
+//!     edit(folder, &consent.confirm(set, 0)?)?;
+//!     undo(folder, &consent.confirm(Undo(1), 0)?)?;
+//!     run(folder, &consent.confirm(call, 0)?)
+//! };
 //! ```
 //!
 //! Nothing else does. A call without consent does not compile:
 //!
 //! ```compile_fail
-//! use coding_agent::{
-//!     commands::run::{Report, Run},
-//!     plan::hands::run,
-//!     workspace::{edits::Workspace, refusal::Refusal},
-//! };
+//! use coding_agent::{commands::run::Run, plan::hands::run, workspace::edits::Workspace};
+//! let without = |folder: &Workspace, call: Run| run(folder, &call);
+//! ```
 //!
-//! fn without(folder: &Workspace, call: Run) -> Result<Report, Refusal> {
-//!     run(folder, &call)
-//! }
+//! ```compile_fail
+//! use coding_agent::{plan::hands::edit, workspace::{edits::Workspace, set::EditSet}};
+//! let without = |folder: &Workspace, set: EditSet| edit(folder, &set);
+//! ```
+//!
+//! ```compile_fail
+//! use coding_agent::{plan::{consent::Undo, hands::undo}, workspace::edits::Workspace};
+//! let without = |folder: &Workspace| undo(folder, &Undo(1));
 //! ```
 //!
 //! ```compile_fail
 //! use coding_agent::{commands::run::Run, plan::consent::Confirmed};
-//!
-//! fn forged(call: Run) -> Confirmed<Run> {
-//!     Confirmed { call, is_named: true }
-//! }
+//! let forged = |call: Run| Confirmed { call, is_named: true };
 //! ```
 //!
 //! ```compile_fail
 //! use coding_agent::plan::{consent::Consent, job::{Job, job::AwaitingConfirmation}};
-//!
-//! fn early(job: &Job<AwaitingConfirmation>) -> Consent<'_> {
-//!     Consent::of(job).unwrap()
-//! }
+//! let early = |job: &Job<AwaitingConfirmation>| Consent::of(job).is_ok();
 //! ```
 
 use std::collections::BTreeSet;
@@ -52,6 +52,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     job::{Job, job::Running},
     model::{Call, Plan},
+    work::Work,
 };
 use crate::{
     commands::run::Run,
@@ -113,8 +114,12 @@ pub trait Dangerous {
 
     fn digest(&self) -> Result<Digest, Refusal>;
 
-    fn is_within(&self, bounds: &Bounds) -> bool;
+    fn is_within(&self, bounds: &Bounds, work: &Work) -> bool;
 }
+
+/// The call that undoes the set with this number. Bounds cover the newest set of their job.
+#[derive(Debug, Clone, Copy)]
+pub struct Undo(pub usize);
 
 impl Dangerous for EditSet {
     const IS_NAMED: bool = false;
@@ -123,7 +128,7 @@ impl Dangerous for EditSet {
         self.digest()
     }
 
-    fn is_within(&self, bounds: &Bounds) -> bool {
+    fn is_within(&self, bounds: &Bounds, _: &Work) -> bool {
         self.changes.iter().all(|change| bounds.paths.contains(&change.path))
     }
 }
@@ -135,8 +140,20 @@ impl Dangerous for Run {
         self.digest()
     }
 
-    fn is_within(&self, bounds: &Bounds) -> bool {
+    fn is_within(&self, bounds: &Bounds, _: &Work) -> bool {
         bounds.argv.contains(&self.argv) && self.timeout <= bounds.timeout
+    }
+}
+
+impl Dangerous for Undo {
+    const IS_NAMED: bool = true;
+
+    fn digest(&self) -> Result<Digest, Refusal> {
+        Ok(Digest::of(format!("undo edits {}", self.0).as_bytes()))
+    }
+
+    fn is_within(&self, _: &Bounds, work: &Work) -> bool {
+        work.undoable() == Some(self.0)
     }
 }
 
@@ -144,25 +161,24 @@ impl Dangerous for Run {
 #[derive(Debug, Clone, Copy)]
 pub struct Consent<'a> {
     scope: &'a Scope,
-    /// The number of calls that have ended.
-    acts: usize,
+    work: &'a Work,
 }
 
 impl<'a> Consent<'a> {
     pub fn of<S: Running>(job: &'a Job<S>) -> Result<Self, Refusal> {
         let scope = job.consent().as_ref();
         let scope = scope.ok_or_else(|| Refusal::new(job.id(), NO_CONSENT))?;
-        Ok(Self { scope, acts: job.work().ended.len() })
+        Ok(Self { scope, work: job.work() })
     }
 
     /// Confirms a call at this time, if the scope covers it.
     pub fn confirm<T: Dangerous>(&self, call: T, now: i64) -> Result<Confirmed<T>, Refusal> {
-        let digest = call.digest()?;
+        let (digest, acts) = (call.digest()?, self.work.ended.len());
         let (is_covered, is_named) = match self.scope {
-            Scope::Once(once) => (*once == digest && self.acts == 0, true),
+            Scope::Once(once) => (*once == digest && acts == 0, true),
             Scope::Plan(bounds) => {
-                let is_in_time = now <= bounds.until && self.acts < bounds.calls;
-                (is_in_time && call.is_within(bounds), T::IS_NAMED)
+                let is_in_time = now <= bounds.until && acts < bounds.calls;
+                (is_in_time && call.is_within(bounds, self.work), T::IS_NAMED)
             }
         };
         if !is_covered {

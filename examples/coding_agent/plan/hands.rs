@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use tokio::task::spawn_blocking;
 
 use super::{
-    consent::{Confirmed, Consent},
+    consent::{Confirmed, Consent, Undo},
     job::AnyJob,
 };
 use crate::{
@@ -90,9 +90,9 @@ pub fn edit(workspace: &Workspace, set: &Confirmed<EditSet>) -> Result<Report, R
     workspace.apply(set.call(), set.digest()?)
 }
 
-/// Undoes edits that a person has allowed, if they are the newest. That needs only some consent,
-/// because it puts back what they replaced.
-pub fn undo(workspace: &Workspace, number: usize, _: Consent<'_>) -> Result<Report, Refusal> {
+/// Undoes edits, which a person has allowed, if they are the newest of the folder.
+pub fn undo(workspace: &Workspace, set: &Confirmed<Undo>) -> Result<Report, Refusal> {
+    let Undo(number) = *set.call();
     match workspace.undoable()? {
         Some((newest, _)) if newest == number => workspace.undo(),
         _ => Err(Refusal::new(number, NOT_NEWEST)),
@@ -113,7 +113,7 @@ fn make(workspace: &Workspace, job: &AnyJob, act: &Act, now: i64) -> Result<Rece
     };
     let report = match &act.deed {
         Deed::Edit(set) => edit(workspace, &consent.confirm(set.clone(), now)?)?,
-        Deed::Undo(number) => undo(workspace, *number, consent)?,
+        Deed::Undo(number) => undo(workspace, &consent.confirm(Undo(*number), now)?)?,
         Deed::Run(command) => {
             return run(workspace, &consent.confirm(command.clone(), now)?).map(Receipt::Ran);
         }

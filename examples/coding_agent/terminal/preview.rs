@@ -55,7 +55,7 @@ impl Preview {
         match shown(workspace, &edits) {
             Ok((set, text)) => {
                 diff = text;
-                if !set.is_within(bounds) {
+                if !set.is_within(bounds, work) {
                     objections.push("it edits files that it does not expect to change".to_owned());
                 }
             }

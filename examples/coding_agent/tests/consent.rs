@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use coding_agent::{
     commands::run::Run,
     plan::{
-        consent::{Bounds, Consent, Dangerous, Scope},
+        consent::{Bounds, Consent, Dangerous, Scope, Undo},
         hands::undo,
         job::{
             Answer, AnyJob, Job, Limits,
@@ -47,8 +47,13 @@ fn edit(paths: &[&str], mode: u32) -> EditSet {
     EditSet { changes: changes.collect() }
 }
 
-/// A job that makes calls, and has made this many; without an answer its plan is harmless.
+/// A job that makes calls, and has made this many.
 fn job(scope: Option<Scope>, acts: usize) -> Job<Executing> {
+    job_with(scope, &vec![None; acts])
+}
+
+/// A job whose calls made these sets of edits; without an answer its plan is harmless.
+fn job_with(scope: Option<Scope>, sets: &[Option<usize>]) -> Job<Executing> {
     let (actors, ann) = (Actors::issue("desk").unwrap(), Human::new("ann").unwrap());
     let runner = &actors.graph_runner;
     let job = Job::new(Limits::default()).user_message("make it right".to_owned(), &ann);
@@ -57,13 +62,14 @@ fn job(scope: Option<Scope>, acts: usize) -> Job<Executing> {
         panic!("nothing is missing")
     };
     let job = job.context_built(Work::default(), runner);
-    let at = Occurrence::default();
-    let entry =
-        Entry { at, what: "run".to_owned(), is_ok: true, set: None, undid: None, seen: None };
+    let entry = |set| {
+        let (at, what) = (Occurrence::default(), "call".to_owned());
+        Entry { at, what, is_ok: true, set: *set, undid: None, seen: None }
+    };
     let commands = scope.iter().map(|_| command(&CHECK, 100)).collect();
     let verification = VerificationPolicy { commands, ..VerificationPolicy::default() };
     let plan = Plan { verification, ..Plan::default() };
-    let work = Work { plan, ended: vec![entry; acts], ..Work::default() };
+    let work = Work { plan, ended: sets.iter().copied().map(entry).collect(), ..Work::default() };
     match (job.plan_ready(work, &actors.reasoning_node), scope) {
         (AfterPlanReady::Executing(job), None) => job,
         (AfterPlanReady::AwaitingConfirmation(job), Some(scope)) => {
@@ -151,6 +157,33 @@ fn a_digest_covers_one_call() {
     assert_eq!(confirmed(None, 0, set, 0), DENIED);
 }
 
+/// The newest edits of the job, while its consent lasts.
+#[test]
+fn bounds_cover_an_undo() {
+    let plan = || Some(Scope::Plan(Bounds { calls: 3, ..bounds() }));
+    let once = Some(Scope::Once(Digest::of(b"the edits")));
+    let table: [(Option<Scope>, &[usize], usize, i64, bool); 9] = [
+        (plan(), &[4], 4, 0, true),
+        (plan(), &[4, 7], 7, END, true),
+        (plan(), &[4, 7], 4, 0, false),
+        (plan(), &[4], 3, 0, false),
+        (plan(), &[], 1, 0, false),
+        (plan(), &[4, 7, 8], 8, 0, false),
+        (plan(), &[4], 4, END + 1, false),
+        (once, &[4], 4, 0, false),
+        (None, &[4], 4, 0, false),
+    ];
+    for (scope, sets, number, now, is_covered) in table {
+        let sets: Vec<_> = sets.iter().copied().map(Some).collect();
+        let job = job_with(scope, &sets);
+        let confirmed = Consent::of(&job).and_then(|consent| consent.confirm(Undo(number), now));
+        let code = confirmed.err().map(|refusal| refusal.code);
+        let expected = (!is_covered).then_some(Code::E_POLICY_DENIED);
+        assert_eq!(code, expected, "{sets:?} {number} {now}");
+    }
+}
+
+/// Somebody else may have edited since then.
 #[test]
 fn an_undo_is_of_the_newest_edits() {
     let desk = Desk::new(&FILES);
@@ -158,12 +191,12 @@ fn an_undo_is_of_the_newest_edits() {
     for request in [patch("a", "@@\n-one\n+1\n"), patch("b", "@@\n-two\n+2\n")] {
         workspace.apply(&workspace.plan(&[request]).unwrap(), None).unwrap();
     }
-    let job = job(Some(Scope::Plan(bounds())), 0);
-    let consent = Consent::of(&job).unwrap();
     for (number, is_undone) in
         [(1, false), (7, false), (2, true), (2, false), (3, false), (1, true), (1, false)]
     {
-        assert_eq!(undo(&workspace, number, consent).is_ok(), is_undone, "{number}");
+        let job = job_with(Some(Scope::Plan(bounds())), &[Some(number)]);
+        let call = Consent::of(&job).unwrap().confirm(Undo(number), 0).unwrap();
+        assert_eq!(undo(&workspace, &call).is_ok(), is_undone, "{number}");
     }
     assert_eq!(["a", "b"].map(|name| desk.file(name).unwrap()), ["one\n", "two\n"]);
 }
