@@ -44,6 +44,7 @@ pub enum Told<'a> {
     Plan {
         plan: &'a Plan,
         diff: &'a str,
+        bounds: &'a Bounds,
         objections: &'a [String],
     },
     /// A person has to do this; each command is one way to do it.
@@ -145,7 +146,7 @@ impl Display for Told<'_> {
                 write!(f, "  {}: {}", if entry.is_ok { "made" } else { "failed" }, entry.what)?;
                 entry.seen.iter().try_for_each(|seen| write!(f, "\n  {seen}"))
             }
-            Self::Plan { plan, diff, objections } => {
+            Self::Plan { plan, diff, bounds, objections } => {
                 writeln!(f, "The plan {}, of {:?} risk:", plan.id, plan.risk_level)?;
                 for step in &plan.steps {
                     writeln!(f, "  {}: {}", step.title, step.intent)?;
@@ -154,6 +155,9 @@ impl Display for Told<'_> {
                     if let Call::Run(run) = call {
                         writeln!(f, "  run {:?}, for at most {} ms", run.argv, run.timeout)?;
                     }
+                }
+                for path in &bounds.paths {
+                    writeln!(f, "  it and its repairs may edit {path}")?;
                 }
                 for objection in *objections {
                     writeln!(f, "  careful: {objection}")?;

@@ -32,9 +32,9 @@ pub fn rate(goal: &str) -> Risk {
 }
 
 impl Preview {
-    /// The policy of `--yes` is here: it confirms a plan if the request is not of high risk, each
-    /// edit is of a file that its plan expects to change, and no command is a shell, or git that
-    /// throws work away. A shell that another program starts is not seen.
+    /// The policy of `--yes` is here: it confirms a plan if the request is not of high risk, the
+    /// plan edits the files that it expects to change and no others, and no command is a shell, or
+    /// git that throws work away. A shell that another program starts is not seen.
     pub fn of(workspace: &Workspace, work: &Work, bounds: &Bounds) -> Self {
         let (mut diff, mut objections, mut edits) = (String::new(), Vec::new(), Vec::new());
         if work.risk == Risk::High {
@@ -55,8 +55,8 @@ impl Preview {
         match shown(workspace, &edits) {
             Ok((set, text)) => {
                 diff = text;
-                if !set.is_within(bounds, work) {
-                    objections.push("it edits files that it does not expect to change".to_owned());
+                if set.changes.len() != bounds.paths.len() || !set.is_within(bounds, work) {
+                    objections.push("it expects to change other files than it edits".to_owned());
                 }
             }
             Err(refusal) => objections.push(format!("its edits cannot be shown: {refusal}")),

@@ -218,15 +218,15 @@ impl<P: Planner + Clone> Session<P> {
 
     /// Shows a plan, and asks for its confirmation; `None` if nobody answers.
     fn consent(&self, job: &Job<AwaitingConfirmation>) -> Result<Option<Answer>, Failure> {
-        let (work, bounds) = (job.work(), self.bounds(job));
-        let Preview { diff, objections } = Preview::of(&lock(&self.workspace), work, &bounds);
-        self.face.tell(&Told::Plan { plan: &work.plan, diff: &diff, objections: &objections });
+        let (work, bounds) = (job.work(), &self.bounds(job));
+        let Preview { diff, objections } = &Preview::of(&lock(&self.workspace), work, bounds);
+        self.face.tell(&Told::Plan { plan: &work.plan, diff, bounds, objections });
         self.warn(&work.plan);
         if self.asked.yes && objections.is_empty() {
             self.note("`--yes` confirms it");
-            return Ok(Some(Answer::Yes(Scope::Plan(bounds))));
+            return Ok(Some(Answer::Yes(Scope::Plan(bounds.clone()))));
         }
-        Ok(self.face.confirmation(bounds, work.first)?)
+        Ok(self.face.confirmation(bounds.clone(), work.first)?)
     }
 
     /// Says how commands run, before a person confirms the first one.

@@ -146,6 +146,7 @@ fn repairs(files: &[(&str, &str)], file: &str, checks: &[&[&str]], wrong: &str, 
     assert_eq!(desk.file(file), before);
     let plan = asked.one("plan");
     assert!(plan["diff"].as_str().unwrap().contains(wrong.lines().nth(1).unwrap()), "{plan}");
+    assert_eq!(plan["bounds"]["paths"], json!([file]));
     let warned =
         asked.all("note").iter().any(|it| it["text"].to_string().contains("Not sandboxed"));
     assert!(warned, "{:?}", asked.events);
@@ -303,10 +304,13 @@ fn answers_on_the_command_line() {
 fn the_policy_asks() {
     let mut outside = usual();
     outside["plan"]["steps"][0]["expected_artifacts"] = json!(["b"]);
+    let mut more = usual();
+    more["plan"]["steps"][0]["expected_artifacts"] = json!(["a", "check"]);
     for (task, script, objection) in [
         (TASK, script("a", &[&["sh", "-c", "true"]], WRONG, RIGHT), "a shell"),
         (TASK, script("a", &[&["git", "reset", "--hard"]], WRONG, RIGHT), "destroy"),
-        (TASK, outside, "expect"),
+        (TASK, outside, "expects to change"),
+        (TASK, more, "expects to change"),
         (TASK, script("a", &[&["./check"]], "@@\n-none\n+wrong\n", RIGHT), "cannot be shown"),
         ("Remove it", usual(), "an undo"),
     ] {
