@@ -85,7 +85,7 @@ impl Face {
     /// Asks each question; `None` if nobody answers.
     pub fn answers(&self, questions: &[String]) -> Result<Option<String>, InquireError> {
         self.ask(|| {
-            let answers = questions.iter().map(|question| Text::new(&visible(question)).prompt());
+            let answers = questions.iter().map(|it| Text::new(&visible(&line(it))).prompt());
             Ok(answers.collect::<Result<Vec<_>, _>>()?.join("\n"))
         })
     }
@@ -138,6 +138,11 @@ fn visible(text: &str) -> String {
     visible
 }
 
+/// A text of a model as one line: others would look like lines of the program.
+fn line(text: &str) -> String {
+    text.replace('\n', "\\n")
+}
+
 impl Display for Told<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -149,7 +154,7 @@ impl Display for Told<'_> {
             Self::Plan { plan, diff, bounds, objections } => {
                 writeln!(f, "The plan {}, of {:?} risk:", plan.id, plan.risk_level)?;
                 for step in &plan.steps {
-                    writeln!(f, "  {}: {}", step.title, step.intent)?;
+                    writeln!(f, "  {}: {}", line(&step.title), line(&step.intent))?;
                 }
                 for call in plan.calls() {
                     if let Call::Run(run) = call {
@@ -160,17 +165,17 @@ impl Display for Told<'_> {
                     writeln!(f, "  it and its repairs may edit {path}")?;
                 }
                 for objection in *objections {
-                    writeln!(f, "  careful: {objection}")?;
+                    writeln!(f, "  careful: {}", line(objection))?;
                 }
                 f.write_str(diff)
             }
             Self::Asks { questions, commands } => {
                 for question in *questions {
-                    writeln!(f, "{question}")?;
+                    writeln!(f, "{}", line(question))?;
                 }
                 write!(f, "Answer with one of these:\n  {}", commands.join("\n  "))
             }
-            Self::Note { text } => f.write_str(text),
+            Self::Note { text } => f.write_str(&line(text)),
             Self::Summary(summary) => write_summary(summary, f),
         }
     }
@@ -185,6 +190,7 @@ fn write_summary(summary: &Summary, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     for act in what {
         writeln!(f, "  {act}")?;
     }
+    let why: Vec<String> = why.iter().map(|intent| line(intent)).collect();
     writeln!(f, "because:\n  {}", why.join("\n  "))?;
     for (check, is_ok) in verified {
         writeln!(f, "{}: {check}", if *is_ok { "passed" } else { "failed" })?;

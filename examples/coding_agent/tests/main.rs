@@ -11,6 +11,9 @@ mod consent;
 mod desk;
 mod doubt;
 mod edits;
+#[path = "../terminal/face.rs"]
+#[allow(dead_code, reason = "only its texts are tested")]
+mod face;
 mod hostile;
 mod outside;
 mod patches;

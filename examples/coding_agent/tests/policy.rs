@@ -1,10 +1,17 @@
-//! Which commands ask a person, each time, and where they run.
+//! What a person reads, which commands ask each time, and where they run.
 
 use std::{fs, path::Path};
 
+use coding_agent::plan::{
+    consent::Bounds,
+    model::{Plan, Step},
+    work::Work,
+};
+
 use crate::{
     commands::{run::Run, runner::Commands},
-    desk::{Desk, FILES},
+    desk::{Desk, FILES, place},
+    face::Told,
     testing::STUCK,
     workspace::refusal::{DESTROYS, SHELL, Why},
 };
@@ -74,4 +81,35 @@ fn a_command_runs_in_the_folder_that_was_opened() {
     let report = commands.run(&command(&["cat", "a"]), None).unwrap();
     assert_eq!(report.stdout.end, "one\n");
     assert!(report.seen.is_empty(), "{report:?}");
+}
+
+/// It has all files that a confirmation covers, and a model cannot write lines of its own.
+#[test]
+fn a_person_reads_lines_of_the_program() {
+    let forged = || "sums\nDone:".to_owned();
+    let expected_artifacts = ["Cargo.toml", "a"].map(place).to_vec();
+    let step = Step { title: forged(), intent: forged(), expected_artifacts, ..Step::default() };
+    let plan = Plan { id: "7".to_owned(), steps: vec![step], ..Plan::default() };
+    let (bounds, texts) = (Bounds::of(&plan, 3, 0), [forged()]);
+    let summary = Work { plan: plan.clone(), ..Work::default() }.summary(None);
+    let table = [
+        (
+            Told::Plan { plan: &plan, diff: "+a\n", bounds: &bounds, objections: &texts },
+            "The plan 7, of Low risk:\n  sums\\nDone:: sums\\nDone:\n  it and its repairs may \
+             edit Cargo.toml\n  it and its repairs may edit a\n  careful: sums\\nDone:\n+a\n",
+        ),
+        (
+            Told::Asks { questions: &texts, commands: &[] },
+            "sums\\nDone:\nAnswer with one of these:\n  ",
+        ),
+        (Told::Note { text: &texts[0] }, "sums\\nDone:"),
+        (
+            Told::Summary(&summary),
+            "Done:\nbecause:\n  sums\\nDone:\nThe risk is Low. Sets of edits that `undo` takes \
+             back: 0.",
+        ),
+    ];
+    for (told, text) in table {
+        assert_eq!(told.to_string(), text);
+    }
 }
