@@ -81,6 +81,8 @@ pub enum Scope {
 pub struct Bounds {
     /// The files that may be edited.
     pub paths: BTreeSet<Place>,
+    /// The digests of the edits that the person has seen.
+    pub edits: Vec<Digest>,
     /// The commands, with all their arguments.
     pub argv: BTreeSet<Vec<String>>,
     /// The longest time of a command, in milliseconds.
@@ -92,7 +94,7 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// What a plan and its repairs ask for.
+    /// What a plan and its repairs ask for, before a person has seen the edits.
     pub fn of(plan: &Plan, repairs: usize, until: i64) -> Self {
         let (mut argv, mut timeout) = (BTreeSet::new(), 0);
         for call in plan.calls() {
@@ -103,7 +105,7 @@ impl Bounds {
         }
         let paths = plan.steps.iter().flat_map(|step| step.expected_artifacts.clone()).collect();
         let calls = (plan.calls().count() + 1) * (repairs + 1);
-        Self { paths, argv, timeout, calls, until }
+        Self { paths, edits: Vec::new(), argv, timeout, calls, until }
     }
 }
 
@@ -178,7 +180,8 @@ impl<'a> Consent<'a> {
             Scope::Once(once) => (*once == digest && acts == 0, true),
             Scope::Plan(bounds) => {
                 let is_in_time = now <= bounds.until && acts < bounds.calls;
-                (is_in_time && call.is_within(bounds, self.work), T::IS_NAMED)
+                let is_named = T::IS_NAMED || bounds.edits.contains(&digest);
+                (is_in_time && call.is_within(bounds, self.work), is_named)
             }
         };
         if !is_covered {

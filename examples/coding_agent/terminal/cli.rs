@@ -85,8 +85,8 @@ pub struct Do {
     pub script: Option<PathBuf>,
     #[command(flatten)]
     pub said: Option<Said>,
-    /// Confirm a plan that edits just the files that it expects to change, and runs neither a shell
-    /// nor git that throws work away; unless the task names what an undo does not take back.
+    /// Confirm a plan that edits just the files that it expects to, keeps most lines of each, and
+    /// runs no shell, nor git that throws work away; unless the task names what no undo takes back.
     #[arg(long)]
     pub yes: bool,
     /// Begin although git shows changes, or although there is no repository.

@@ -1,6 +1,8 @@
+use std::collections::BTreeSet;
+
 use coding_agent::{
     plan::{
-        consent::{Bounds, Dangerous},
+        consent::Bounds,
         model::{Call, Risk},
         work::Work,
     },
@@ -20,6 +22,8 @@ const GRAVE: [&str; 6] = ["delete", "deploy", "publish", "push", "remove", "rese
 pub struct Preview {
     /// The changes of each file by the edits of the plan, without those of its repairs.
     pub diff: String,
+    /// What its confirmation allows, with these edits.
+    pub bounds: Bounds,
     /// Why `--yes` does not confirm it; none if it does.
     pub objections: Vec<String>,
 }
@@ -33,9 +37,9 @@ pub fn rate(goal: &str) -> Risk {
 
 impl Preview {
     /// The policy of `--yes` is here: it confirms a plan if the request is not of high risk, the
-    /// plan edits the files that it expects to change and no others, and no command is a shell, or
-    /// git that throws work away. A shell that another program starts is not seen.
-    pub fn of(workspace: &Workspace, work: &Work, bounds: &Bounds) -> Self {
+    /// edits are of the files that it expects to change and keep most lines, and no command is a
+    /// shell, or git that throws work away. A shell that another program starts is not seen.
+    pub fn of(workspace: &Workspace, work: &Work, mut bounds: Bounds) -> Self {
         let (mut diff, mut objections, mut edits) = (String::new(), Vec::new(), Vec::new());
         if work.risk == Risk::High {
             objections.push("the task names what an undo does not take back".to_owned());
@@ -43,7 +47,7 @@ impl Preview {
         for call in work.plan.calls() {
             match call {
                 Call::Read(_) => {}
-                Call::Edit { edits: more } => edits.extend(more),
+                Call::Edit { edits: more } => edits.push(more),
                 Call::Run(run) => {
                     // One that the plan itself makes is not there yet.
                     let program = run.program(&workspace.folder.path).unwrap_or_default();
@@ -53,29 +57,32 @@ impl Preview {
             }
         }
         match shown(workspace, &edits) {
-            Ok((set, text)) => {
+            Ok((sets, text)) => {
                 diff = text;
-                if set.changes.len() != bounds.paths.len() || !set.is_within(bounds, work) {
+                let changes = sets.iter().flat_map(|set| &set.changes);
+                let paths: BTreeSet<_> = changes.map(|change| change.path.clone()).collect();
+                if paths != bounds.paths {
                     objections.push("it expects to change other files than it edits".to_owned());
                 }
+                if sets.iter().any(|set| workspace.keeps_most(set).is_err()) {
+                    objections.push("it removes most lines of a file".to_owned());
+                }
+                bounds.edits = sets.iter().filter_map(|set| set.digest().ok()).collect();
             }
             Err(refusal) => objections.push(format!("its edits cannot be shown: {refusal}")),
         }
-        Self { diff, objections }
+        Self { diff, bounds, objections }
     }
 }
 
-/// The set that all edits of a plan come to, and the difference of each file.
-fn shown(workspace: &Workspace, edits: &[Request]) -> Result<(EditSet, String), Refusal> {
-    if edits.is_empty() {
-        return Ok((EditSet { changes: Vec::new() }, String::new()));
-    }
-    let (set, mut diff) = (workspace.plan(edits)?, String::new());
+/// The set of each edit of a plan, and the difference of each file.
+fn shown(workspace: &Workspace, edits: &[Vec<Request>]) -> Result<(Vec<EditSet>, String), Refusal> {
+    let (sets, mut diff) = (workspace.plan_each(edits)?, String::new());
     let text = |image: Option<Image>| {
         let bytes = image.map_or_else(|| Ok(Vec::new()), |it| workspace.store.get(it.digest))?;
         Ok::<_, Refusal>(String::from_utf8_lossy(&bytes).into_owned())
     };
-    for Change { path, before, after } in &set.changes {
+    for Change { path, before, after } in sets.iter().flat_map(|set| &set.changes) {
         let act = match (before, after) {
             (None, _) => "create",
             (_, None) => "delete",
@@ -85,5 +92,5 @@ fn shown(workspace: &Workspace, edits: &[Request]) -> Result<(EditSet, String), 
         let hunks = TextDiff::from_lines(old.as_str(), new.as_str()).unified_diff().to_string();
         diff.extend([act, " ", path.as_str(), "\n", hunks.as_str()]);
     }
-    Ok((set, diff))
+    Ok((sets, diff))
 }

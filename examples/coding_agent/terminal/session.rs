@@ -168,7 +168,7 @@ impl<P: Planner + Clone> Session<P> {
                     (Some(why), _) => Answer::No(why.clone()),
                     (_, Some(once)) if first == Some(once) => Answer::Yes(Scope::Once(once)),
                     _ if said.confirm.as_ref() == Some(plan) => {
-                        Answer::Yes(Scope::Plan(self.bounds(&job)))
+                        Answer::Yes(Scope::Plan(self.preview(&job).bounds))
                     }
                     _ => return Err(format!("the plan {plan} waits for a confirmation").into()),
                 };
@@ -218,8 +218,7 @@ impl<P: Planner + Clone> Session<P> {
 
     /// Shows a plan, and asks for its confirmation; `None` if nobody answers.
     fn consent(&self, job: &Job<AwaitingConfirmation>) -> Result<Option<Answer>, Failure> {
-        let (work, bounds) = (job.work(), &self.bounds(job));
-        let Preview { diff, objections } = &Preview::of(&lock(&self.workspace), work, bounds);
+        let (work, Preview { diff, bounds, objections }) = (job.work(), &self.preview(job));
         self.face.tell(&Told::Plan { plan: &work.plan, diff, bounds, objections });
         self.warn(&work.plan);
         if self.asked.yes && objections.is_empty() {
@@ -244,12 +243,14 @@ impl<P: Planner + Clone> Session<P> {
         ));
     }
 
-    /// What the confirmation of a plan allows, until the time for the request is over.
-    fn bounds(&self, job: &Job<AwaitingConfirmation>) -> Bounds {
+    /// A plan, and what its confirmation allows until the time for the request is over.
+    fn preview(&self, job: &Job<AwaitingConfirmation>) -> Preview {
         let Limits { repairs, request, .. } = job.context();
         let request = i64::try_from(request.as_millis()).unwrap_or(i64::MAX);
         let until = self.jobs.now().saturating_add(request);
-        Bounds::of(&job.work().plan, usize::try_from(*repairs).unwrap_or_default(), until)
+        let repairs = usize::try_from(*repairs).unwrap_or_default();
+        let bounds = Bounds::of(&job.work().plan, repairs, until);
+        Preview::of(&lock(&self.workspace), job.work(), bounds)
     }
 
     /// The commands that answer a plan.

@@ -34,7 +34,7 @@ const END: i64 = 77_777_777;
 fn bounds() -> Bounds {
     let argv = CHECK.map(str::to_owned).to_vec();
     let (paths, argv) = (BTreeSet::from([place("a")]), BTreeSet::from([argv]));
-    Bounds { paths, argv, timeout: 100, calls: 2, until: END }
+    Bounds { paths, edits: Vec::new(), argv, timeout: 100, calls: 2, until: END }
 }
 
 fn command(argv: &[&str], timeout: u64) -> Run {
@@ -64,7 +64,7 @@ fn job_with(scope: Option<Scope>, sets: &[Option<usize>]) -> Job<Executing> {
     let job = job.context_built(Work::default(), runner);
     let entry = |set| {
         let (at, what) = (Occurrence::default(), "call".to_owned());
-        Entry { at, what, is_ok: true, set: *set, undid: None, seen: None }
+        Entry { at, what, is_ok: true, set, undid: None, seen: None }
     };
     let commands = scope.iter().map(|_| command(&CHECK, 100)).collect();
     let verification = VerificationPolicy { commands, ..VerificationPolicy::default() };
@@ -120,7 +120,7 @@ fn bounds_cover_whole_commands() {
     }
 }
 
-/// The person has not seen exactly these edits: a tool that needs that asks.
+/// The person has seen exactly these edits if their digest is there: a tool can ask for that.
 #[test]
 fn bounds_cover_the_files_of_edits() {
     let table: [(&[&str], usize, i64, bool); 8] = [
@@ -138,6 +138,13 @@ fn bounds_cover_the_files_of_edits() {
         let found = confirmed(Some(Scope::Plan(bounds())), acts, edit(paths, 0o644), now);
         assert_eq!(found, expected, "{paths:?} {acts} {now}");
     }
+    let (seen, beyond) = (edit(&["a"], 0o644), edit(&["b"], 0o644));
+    let edits = [&seen, &beyond].map(|set| set.digest().unwrap()).to_vec();
+    let scope = || Some(Scope::Plan(Bounds { edits: edits.clone(), ..bounds() }));
+    let digest = Some(edits[0]);
+    assert_eq!(confirmed(scope(), 0, seen, 0), Ok(digest));
+    assert_eq!(confirmed(scope(), 0, edit(&["a"], 0o755), 0), Ok(None));
+    assert_eq!(confirmed(scope(), 0, beyond, 0), DENIED);
 }
 
 /// A digest covers the first call, with all its arguments; nobody has confirmed a harmless plan.

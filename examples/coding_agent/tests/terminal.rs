@@ -299,9 +299,17 @@ fn answers_on_the_command_line() {
     }
 }
 
-/// `--yes` does not confirm a plan with any of these.
+/// `--yes` does not confirm a plan with any of these. A person can, also edits that remove most of
+/// a file.
 #[test]
 fn the_policy_asks() {
+    let long = format!("old\n{}", "more\n".repeat(30));
+    let most = format!("@@\n-old\n{}+wrong\n", "-more\n".repeat(30));
+    let mut twice = script("a", &[&["grep", "-q", "right", "a"]], "@@\n-old\n+older\n", RIGHT);
+    let calls = &mut twice["plan"]["steps"][0]["tool_calls"];
+    let mut second = calls[0].clone();
+    second["edits"][0]["diff"] = json!(most.replace("-old", "-older").replace("wrong", "right"));
+    calls.as_array_mut().unwrap().push(second);
     let mut outside = usual();
     outside["plan"]["steps"][0]["expected_artifacts"] = json!(["b"]);
     let mut more = usual();
@@ -311,15 +319,23 @@ fn the_policy_asks() {
         (TASK, script("a", &[&["git", "reset", "--hard"]], WRONG, RIGHT), "destroy"),
         (TASK, outside, "expects to change"),
         (TASK, more, "expects to change"),
+        (TASK, script("a", &[&["./check"]], &most, RIGHT), "removes most"),
+        (TASK, twice, "removes most"),
         (TASK, script("a", &[&["./check"]], "@@\n-none\n+wrong\n", RIGHT), "cannot be shown"),
         ("Remove it", usual(), "an undo"),
     ] {
-        let desk = checked();
+        let desk = repository(&[("a", &long), ("check", CHECK)]);
         written(&desk, &script);
         let asked = work(&desk, &[task, "--yes"]);
         assert_eq!(asked.code, 3, "{objection}: {}", asked.errors);
-        let objections = asked.one("plan")["objections"].to_string();
+        let plan = asked.one("plan");
+        let objections = plan["objections"].to_string();
         assert!(objections.contains(objection), "{objections}");
+        if objection == "removes most" {
+            let done = work(&desk, &["--confirm", plan["plan"]["plan_id"].as_str().unwrap()]);
+            let is_refused = done.acts().contains(&("edit a", false));
+            assert_eq!((done.code, is_refused), (0, false), "{:?}", done.events);
+        }
     }
 }
 

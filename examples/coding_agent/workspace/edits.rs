@@ -53,18 +53,22 @@ impl Workspace {
     /// Makes all changes of a set, or none. One that removes most of a file needs the digest of the
     /// set from a person.
     pub fn apply(&self, set: &EditSet, confirmed: Option<Digest>) -> Result<Report, Refusal> {
-        let mut shrunk = Vec::new();
+        if confirmed != Some(set.digest()?) {
+            self.keeps_most(set)?;
+        }
+        self.run(set.clone(), None)
+    }
+
+    /// Refuses a set that removes most of a file.
+    pub fn keeps_most(&self, set: &EditSet) -> Result<(), Refusal> {
         for Change { path, before, after } in &set.changes {
             let stored = |it: Option<Image>| it.map(|it| self.store.get(it.digest)).transpose();
             let (before, after) = (stored(*before)?, stored(*after)?);
             if before.zip(after).is_some_and(|(before, after)| removes_most(&before, &after)) {
-                shrunk.push(path.as_str());
+                return Err(Refusal::new(path, refusal::REMOVES_MOST));
             }
         }
-        if !shrunk.is_empty() && confirmed != Some(set.digest()?) {
-            return Err(Refusal::new(shrunk.join(", "), refusal::REMOVES_MOST));
-        }
-        self.run(set.clone(), None)
+        Ok(())
     }
 
     /// Undoes the newest set that is not undone: those of its paths that are as it wrote them. The

@@ -157,18 +157,29 @@ impl Workspace {
 
     /// Makes one edit set of several tools, in turn; nothing in the folder changes.
     pub fn plan(&self, requests: &[Request]) -> Result<EditSet, Refusal> {
+        self.add_set(&mut Draft { folder: &self.folder, files: BTreeMap::new() }, requests)
+    }
+
+    /// Makes the edit set of each call, as if those before it were made.
+    pub fn plan_each(&self, calls: &[Vec<Request>]) -> Result<Vec<EditSet>, Refusal> {
         let mut draft = Draft { folder: &self.folder, files: BTreeMap::new() };
+        calls.iter().map(|requests| self.add_set(&mut draft, requests)).collect()
+    }
+
+    fn add_set(&self, draft: &mut Draft<'_>, requests: &[Request]) -> Result<EditSet, Refusal> {
         for request in requests {
             draft.add(request)?;
         }
-        let image = |file: Option<Contents>| -> Result<Option<Image>, Refusal> {
+        let image = |file: Option<&Contents>| -> Result<Option<Image>, Refusal> {
             let Some(Contents { bytes, mode, .. }) = file else { return Ok(None) };
-            Ok(Some(Image { digest: self.store.put(&bytes)?, mode }))
+            Ok(Some(Image { digest: self.store.put(bytes)?, mode: *mode }))
         };
         let mut changes = Vec::new();
-        for (path, (before, after)) in draft.files {
+        for (path, (before, after)) in &mut draft.files {
             if before != after {
-                changes.push(Change { path, before: image(before)?, after: image(after)? });
+                let (old, new) = (image(before.as_ref())?, image(after.as_ref())?);
+                changes.push(Change { path: path.clone(), before: old, after: new });
+                before.clone_from(after);
             }
         }
         // A file that is moved is at one of its paths at any time.
