@@ -164,12 +164,15 @@ fn a_digest_covers_one_call() {
     assert_eq!(confirmed(None, 0, set, 0), DENIED);
 }
 
+/// A scope, the sets of the job, the set to undo, the time, and whether that is covered.
+type UndoRow = (Option<Scope>, &'static [usize], usize, i64, bool);
+
 /// The newest edits of the job, while its consent lasts.
 #[test]
 fn bounds_cover_an_undo() {
     let plan = || Some(Scope::Plan(Bounds { calls: 3, ..bounds() }));
     let once = Some(Scope::Once(Digest::of(b"the edits")));
-    let table: [(Option<Scope>, &[usize], usize, i64, bool); 9] = [
+    let table: [UndoRow; 9] = [
         (plan(), &[4], 4, 0, true),
         (plan(), &[4, 7], 7, END, true),
         (plan(), &[4, 7], 4, 0, false),

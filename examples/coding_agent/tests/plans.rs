@@ -193,9 +193,9 @@ async fn consent_can_be_for_the_first_call_alone() {
 /// Undo leaves it alone.
 #[tokio::test]
 async fn what_changes_during_a_command_is_seen() {
-    let argv = ["touch", "made"].map(str::to_owned).to_vec();
-    let touch = Run { argv, timeout: u64::try_from(STUCK.as_millis()).unwrap() };
-    let steps = vec![Step { tool_calls: vec![Call::Run(touch)], ..Step::default() }];
+    let argv = ["sed", "w made", "a"].map(str::to_owned).to_vec();
+    let copy = Run { argv, timeout: u64::try_from(STUCK.as_millis()).unwrap() };
+    let steps = vec![Step { tool_calls: vec![Call::Run(copy)], ..Step::default() }];
     let plan = Plan { steps, ..Plan::default() };
     let office = Office::new(Script { plan, ..Script::default() });
     let job = office.asks().await;

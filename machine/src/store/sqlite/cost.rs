@@ -14,7 +14,7 @@ use std::{
 
 use rusqlite::{
     Connection, StatementStatus,
-    trace::{StmtRef, TraceEvent, TraceEventCodes},
+    trace::{TraceEvent, TraceEventCodes},
 };
 
 use crate::store::lock::lock;
@@ -55,8 +55,9 @@ pub(super) fn count(connection: &mut Connection, file: &Path) -> rusqlite::Resul
     let codes = TraceEventCodes::SQLITE_TRACE_STMT
         | TraceEventCodes::SQLITE_TRACE_PROFILE
         | TraceEventCodes::SQLITE_TRACE_ROW;
-    // The counters of a statement rise from run to run: the value at its end counts, less that at
-    // its start.
+    // The counters of a statement rise from run to run, and wrap: what they have risen from its start
+    // to its end counts.
+    let running = Mutex::new(HashMap::new());
     let add = move |event: TraceEvent<'_>| match event {
         // SQLite reads the schema by statements without a text. How often depends on how many
         // connections there are.
@@ -65,22 +66,21 @@ pub(super) fn count(connection: &mut Connection, file: &Path) -> rusqlite::Resul
         }
         // A trigger starts within its statement.
         TraceEvent::Stmt(statement, text) if !text.starts_with("--") => {
-            counters.steps.fetch_sub(steps(&statement), Relaxed);
-            counters.rows.fetch_sub(scanned(&statement), Relaxed);
+            lock(&running)
+                .insert(statement.sql().into_owned(), STATUS.map(|it| statement.get_status(it)));
         }
         TraceEvent::Profile(statement, _) => {
-            counters.steps.fetch_add(steps(&statement), Relaxed);
-            counters.rows.fetch_add(scanned(&statement), Relaxed);
+            if let Some(start) = lock(&running).remove(&*statement.sql()) {
+                let now = STATUS.map(|it| statement.get_status(it));
+                let [steps, scanned] = [0, 1].map(|at| i64::from(now[at].wrapping_sub(start[at])));
+                counters.steps.fetch_add(steps, Relaxed);
+                counters.rows.fetch_add(scanned, Relaxed);
+            }
         }
         _ => {}
     };
     connection.trace_v2(codes, Some(add))
 }
 
-fn steps(statement: &StmtRef<'_>) -> i64 {
-    statement.get_status(StatementStatus::VmStep).into()
-}
-
-fn scanned(statement: &StmtRef<'_>) -> i64 {
-    statement.get_status(StatementStatus::FullscanStep).into()
-}
+/// The steps of SQLite's virtual machine, and the rows that scans of whole tables read.
+const STATUS: [StatementStatus; 2] = [StatementStatus::VmStep, StatementStatus::FullscanStep];
