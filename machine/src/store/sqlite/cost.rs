@@ -55,8 +55,8 @@ pub(super) fn count(connection: &mut Connection, file: &Path) -> rusqlite::Resul
     let codes = TraceEventCodes::SQLITE_TRACE_STMT
         | TraceEventCodes::SQLITE_TRACE_PROFILE
         | TraceEventCodes::SQLITE_TRACE_ROW;
-    // The counters of a statement rise from run to run, and wrap: what they have risen from its start
-    // to its end counts.
+    // The counters of a statement rise from run to run, and wrap: what counts is by how much they
+    // rise from its start to its end.
     let running = Mutex::new(HashMap::new());
     let add = move |event: TraceEvent<'_>| match event {
         // SQLite reads the schema by statements without a text. How often depends on how many
