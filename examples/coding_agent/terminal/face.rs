@@ -21,7 +21,8 @@ use serde::Serialize;
 /// The time between two pictures of the spinner.
 const TICK: Duration = Duration::from_millis(120);
 
-const CHOICES: [&str; 3] = ["yes, the plan and its repairs", "yes, its first call alone", "no"];
+/// The first is what Enter alone means.
+const CHOICES: [&str; 3] = ["no", "yes, the plan and its repairs", "yes, its first call alone"];
 
 /// Where the program tells what happens, and asks.
 pub enum Face {
@@ -98,11 +99,13 @@ impl Face {
         first: Option<Digest>,
     ) -> Result<Option<Answer>, InquireError> {
         self.ask(|| {
-            let choice = Select::new("Confirm?", CHOICES.to_vec()).raw_prompt()?;
+            // With a filter, `n` would also find the words of the plan.
+            let choice = Select::new("Confirm?", CHOICES.to_vec()).without_filtering();
+            let choice = choice.with_help_message("↑↓ to move, enter to select").raw_prompt()?;
             Ok(match (choice.index, first) {
-                (0, _) => Answer::Yes(Scope::Plan(plan)),
-                (1, Some(first)) => Answer::Yes(Scope::Once(first)),
-                (1, None) => Answer::No("its first call cannot be made".to_owned()),
+                (1, _) => Answer::Yes(Scope::Plan(plan)),
+                (2, Some(first)) => Answer::Yes(Scope::Once(first)),
+                (2, None) => Answer::No("its first call cannot be made".to_owned()),
                 _ => Answer::No(Text::new("Why not?").prompt()?),
             })
         })

@@ -24,6 +24,7 @@ mod policy;
 mod property;
 mod rounds;
 mod runs;
+mod screen;
 mod sets;
 mod terminal;
 #[path = "../../testing.rs"]

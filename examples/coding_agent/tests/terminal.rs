@@ -119,7 +119,7 @@ impl Told {
     }
 }
 
-fn agent(desk: &Desk, words: &[&str]) -> Command {
+pub fn agent(desk: &Desk, words: &[&str]) -> Command {
     let mut agent = Command::new(env!("CARGO_BIN_EXE_coding_agent"));
     agent.args(words).arg("--folder").arg(desk.folder()).arg("--store").arg(desk.store());
     agent.env("LC_ALL", "C").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
