@@ -1,4 +1,6 @@
 use std::{
+    env,
+    ffi::OsStr,
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
@@ -12,18 +14,28 @@ const UNFINISHED: Why = (E_CONFLICT, "git is in the middle of this: finish or ab
 const MARKS: [&str; 6] =
     ["BISECT_LOG", "CHERRY_PICK_HEAD", "MERGE_HEAD", "REVERT_HEAD", "rebase-apply", "rebase-merge"];
 
-/// Variables that would lead git to another repository.
-const VARIABLES: [&str; 3] = ["GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE"];
+/// Without what the files of a folder could make git run: a folder with the files of a bare
+/// repository is none. Filters in the configuration of the person, or of `.git`, run.
+const OPTIONS: [&str; 8] = [
+    "--no-optional-locks",
+    "--literal-pathspecs",
+    "-c",
+    "core.hooksPath=/dev/null",
+    "-c",
+    "core.fsmonitor=false",
+    "-c",
+    "safe.bareRepository=explicit",
+];
 
-const OPTIONS: [&str; 5] =
-    ["--no-optional-locks", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"];
-
-/// Runs git in a folder, without hooks.
-pub fn git(folder: &Path, arguments: &[&str]) -> Result<String, Refusal> {
+/// Runs git in a folder, without its variables: they can lead it to another repository, and have
+/// configuration.
+pub fn git(folder: &Path, arguments: &[impl AsRef<OsStr>]) -> Result<String, Refusal> {
     let mut git = Command::new("git");
     git.args(OPTIONS).args(arguments).current_dir(folder).stdin(Stdio::null());
-    for variable in VARIABLES {
-        git.env_remove(variable);
+    for (variable, _) in env::vars_os() {
+        if variable.as_encoded_bytes().starts_with(b"GIT_") {
+            git.env_remove(variable);
+        }
     }
     let output = git.output().at("git")?;
     if !output.status.success() {
@@ -36,14 +48,17 @@ pub fn git(folder: &Path, arguments: &[&str]) -> Result<String, Refusal> {
 /// Refuses a folder in which a person could not tell the edits of the agent from others: one that
 /// is in no repository, or has changes, unless these are allowed; and one in the middle of a merge.
 pub fn check(folder: &Path, allows_changes: bool) -> Result<(), Refusal> {
-    let found = match git(folder, &["rev-parse", "--absolute-git-dir"]) {
+    // Where git looks for `.git` before anything else.
+    let top = folder.ancestors().find(|it| it.join(".git").exists()).unwrap_or(folder);
+    let found = match git(top, &["rev-parse", "--absolute-git-dir"]) {
         Err(_) if allows_changes => return Ok(()),
         found => PathBuf::from(found?.trim_end()),
     };
     if let Some(mark) = MARKS.into_iter().find(|mark| found.join(mark).exists()) {
         return Err(Refusal::new(mark, UNFINISHED));
     }
-    let changes = git(folder, &["status", "--porcelain", "--", "."])?;
+    let status = ["status", "--porcelain", "--"].map(OsStr::new);
+    let changes = git(top, &[&status[..], &[folder.as_os_str()]].concat())?;
     match changes.lines().next() {
         Some(first) if !allows_changes => Err(Refusal::new(first, DIRTY)),
         _ => Ok(()),

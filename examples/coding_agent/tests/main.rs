@@ -22,6 +22,7 @@ mod planner;
 mod plans;
 mod policy;
 mod property;
+mod repository;
 mod rounds;
 mod runs;
 mod screen;

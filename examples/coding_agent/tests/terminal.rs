@@ -28,7 +28,7 @@ const CHECK: &str = "#!/bin/sh\necho run >> ../log\ngrep -q right a\n";
 const WRONG: &str = "@@\n-old\n+wrong\n";
 const RIGHT: &str = "@@\n-old\n+right\n";
 
-fn git(desk: &Desk, words: &[&str]) {
+pub fn git(desk: &Desk, words: &[&str]) {
     let options = ["user.name=ann", "user.email=ann@localhost", "commit.gpgsign=false"];
     let mut git = Command::new("git");
     git.args(options.iter().flat_map(|option| ["-c", *option])).args(words);
@@ -36,7 +36,7 @@ fn git(desk: &Desk, words: &[&str]) {
     assert!(output.status.success(), "{output:?}");
 }
 
-fn repository(files: &[(&str, &str)]) -> Desk {
+pub fn repository(files: &[(&str, &str)]) -> Desk {
     let desk = Desk::on_disk(files);
     if desk.path("check").exists() {
         fs::set_permissions(desk.path("check"), fs::Permissions::from_mode(0o755)).unwrap();
@@ -90,7 +90,7 @@ pub struct Told {
 }
 
 impl Told {
-    fn of(process: Process) -> Self {
+    pub fn of(process: Process) -> Self {
         let output = process.ended();
         let text = String::from_utf8(output.stdout).unwrap();
         let events = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
