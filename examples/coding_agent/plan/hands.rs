@@ -111,11 +111,15 @@ fn make(workspace: &Workspace, job: &AnyJob, act: &Act, now: i64) -> Result<Rece
         AnyJob::Verifying(job) => Consent::of(job)?,
         _ => return Err(Refusal::new(act.job, NOT_ACTIVE)),
     };
+    let named = |refusal: Refusal| Refusal { at: act.deed.to_string(), ..refusal };
     let report = match &act.deed {
-        Deed::Edit(set) => edit(workspace, &consent.confirm(set.clone(), now)?)?,
-        Deed::Undo(number) => undo(workspace, &consent.confirm(Undo(*number), now)?)?,
+        Deed::Edit(set) => edit(workspace, &consent.confirm(set.clone(), now).map_err(named)?)?,
+        Deed::Undo(number) => {
+            undo(workspace, &consent.confirm(Undo(*number), now).map_err(named)?)?
+        }
         Deed::Run(command) => {
-            return run(workspace, &consent.confirm(command.clone(), now)?).map(Receipt::Ran);
+            let command = consent.confirm(command.clone(), now).map_err(named)?;
+            return run(workspace, &command).map(Receipt::Ran);
         }
     };
     edited(report)?.ok_or_else(|| Refusal::new(&act.deed, NOT_MADE))

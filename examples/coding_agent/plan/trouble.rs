@@ -5,8 +5,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::workspace::refusal::{Code, Refusal};
 
-/// What went wrong. People read the code, the next step and the trace; the detail, which can have
-/// the output of a command, stays inside.
+/// The most lines of a detail that people read, and characters of each.
+const LINES: usize = 12;
+const CHARACTERS: usize = 200;
+
+/// What went wrong. People read the code, the next step, the trace, and the end of the detail: the
+/// reason of a refusal, the words of a person, or the output of a command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trouble {
     pub code: Code,
@@ -44,6 +48,13 @@ impl fmt::Display for Trouble {
             Code::E_BUILD_FAIL => "read the output of the command, and repair what it reports",
             Code::E_MODEL => "say the task in other words, or use another planner",
         };
-        write!(formatter, "{:?}: {next_step} (trace {})", self.code, self.trace)
+        write!(formatter, "{:?}: {next_step} (trace {})", self.code, self.trace)?;
+        let lines: Vec<&str> = self.detail.lines().collect();
+        for line in &lines[lines.len().saturating_sub(LINES)..] {
+            // The mark tells it from a line of the program.
+            let line: String = line.chars().take(CHARACTERS).collect();
+            write!(formatter, "\n  | {line}")?;
+        }
+        Ok(())
     }
 }

@@ -163,14 +163,18 @@ impl Work {
         let result = match outcome {
             Err(error) => Err(Trouble::of(&error, &self.at)),
             Ok(Receipt::Ran(report)) => {
-                let detail = format!("{}{}", report.stdout.end, report.stderr.end);
+                let output = format!("{}{}", report.stdout.end, report.stderr.end);
+                let failed = |code| {
+                    let place = format!("(`commands/{}` of the store has more)", report.number);
+                    Err(Trouble::new(code, &self.at, format!("{}\n{place}", output.trim_end())))
+                };
                 let paths: Vec<Place> = report.seen.into_iter().map(|it| it.path).collect();
                 let during = SeenDuring { command: report.number, paths };
                 seen = Some(during).filter(|during| !during.paths.is_empty());
                 match report.ending {
-                    Ending::Exited(0) => Ok(detail),
-                    Ending::TimedOut => Err(Trouble::new(Code::E_TOOL_TIMEOUT, &self.at, detail)),
-                    _ => Err(Trouble::new(Code::E_BUILD_FAIL, &self.at, detail)),
+                    Ending::Exited(0) => Ok(output),
+                    Ending::TimedOut => failed(Code::E_TOOL_TIMEOUT),
+                    _ => failed(Code::E_BUILD_FAIL),
                 }
             }
             Ok(Receipt::Edited(report)) => {

@@ -2,18 +2,24 @@
 
 use std::{fs, path::Path};
 
-use coding_agent::plan::{
-    consent::Bounds,
-    model::{Plan, Step},
-    work::Work,
+use coding_agent::{
+    plan::{
+        consent::{Bounds, Scope},
+        job::Answer,
+        model::{Plan, Step},
+        trouble::Trouble,
+        work::Work,
+    },
+    planner::script::Script,
 };
 
 use crate::{
     commands::{run::Run, runner::Commands},
     desk::{Desk, FILES, place},
     face::Told,
+    plans::{Office, bounds, script},
     testing::STUCK,
-    workspace::refusal::{DESTROYS, SHELL, Why},
+    workspace::refusal::{Code, DESTROYS, SHELL, Why},
 };
 
 fn command(argv: &[&str]) -> Run {
@@ -111,5 +117,50 @@ fn a_person_reads_lines_of_the_program() {
     ];
     for (told, text) in table {
         assert_eq!(told.to_string(), text);
+    }
+}
+
+/// The end of the detail, in lines that cannot be taken for those of the program.
+#[test]
+fn what_is_in_the_way_is_told() {
+    let long = format!("{}{}", "first\n".repeat(40), "x".repeat(300));
+    let x = "x".repeat(200);
+    for (detail, told) in [
+        ("", String::new()),
+        ("too risky", "\n  | too risky".to_owned()),
+        ("one\nDone:\n", "\n  | one\n  | Done:".to_owned()),
+        (long.as_str(), format!("{}\n  | {x}", "\n  | first".repeat(11))),
+    ] {
+        let trouble = Trouble::new(Code::E_IO, "7", detail).to_string();
+        let (_, rest) = trouble.split_once("(trace 7)").unwrap();
+        assert_eq!(rest, told);
+    }
+}
+
+/// The words of the person, the call that is refused and why, or the output of a command.
+#[tokio::test]
+async fn a_person_reads_why_a_task_is_blocked() {
+    type Says = fn(&Plan) -> Option<Answer>;
+    let mut fails = script();
+    fails.plan.verification.commands = vec![command(&["ls", "--", "no-such-file"])];
+    let once = |digest| Answer::Yes(Scope::Once(digest));
+    let cases: [(Script, Says, &[&str]); 3] = [
+        (script(), |_| Some(Answer::No("too risky".to_owned())), &["| too risky"]),
+        (script(), |_| None, &["| run ", "grep", "the consent does not cover this call"]),
+        (
+            fails,
+            |plan| Some(Answer::Yes(Scope::Plan(bounds(plan)))),
+            &["no-such-file", "| (`commands/1` of the store has more)"],
+        ),
+    ];
+    for (script, answer, texts) in cases {
+        let office = Office::new(script);
+        let job = office.asks().await;
+        let answer = answer(&job.work().plan);
+        let answer = answer.unwrap_or_else(|| once(job.work().first.unwrap()));
+        let blocked = office.answer(job, answer).await.blocked.unwrap();
+        for text in texts {
+            assert!(blocked.contains(text), "{text:?}: {blocked}");
+        }
     }
 }

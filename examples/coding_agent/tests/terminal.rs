@@ -293,7 +293,8 @@ fn answers_on_the_command_line() {
         assert_eq!(ended.code, code, "{words:?} {:?} {}", ended.events, ended.errors);
         if code == 4 {
             let blocked = ended.one("summary")["blocked"].as_str().unwrap();
-            assert!(blocked.starts_with("E_POLICY_DENIED: "), "{blocked}");
+            let is_told = blocked.starts_with("E_POLICY_DENIED: ") && blocked.contains(words[1]);
+            assert!(is_told, "{blocked}");
         }
         assert_eq!(desk.file("a").unwrap(), if code == 0 { "right\n" } else { "old\n" });
     }
