@@ -32,6 +32,7 @@ use machine::{
     worker::Worker,
 };
 use machine_console::http::{Http, serve};
+use rustix::{fs::Mode, process::umask};
 use tokio::{net::TcpListener, time::sleep};
 
 use super::{
@@ -80,7 +81,11 @@ impl<P: Planner + Clone> Session<P> {
             }
         }
         let again = words.iter().map(shell_word).collect::<Vec<_>>().join(" ");
-        let jobs = Store::sqlite(store.with_added_extension("db")).await?;
+        // The jobs have texts of files. The files beside them get the same permissions.
+        let usual = umask(Mode::RWXG | Mode::RWXO);
+        let jobs = Store::sqlite(store.with_added_extension("db")).await;
+        umask(usual);
+        let jobs = jobs?;
         let face = Face::new(asked.json);
         let (workspace, store) = (Arc::new(Mutex::new(workspace)), store.to_owned());
         Ok(Self { asked, planner, workspace, jobs, store, face, again })

@@ -2,7 +2,10 @@
 
 use std::{
     env, fs,
-    os::unix::{fs::symlink, process::ExitStatusExt},
+    os::unix::{
+        fs::{PermissionsExt, symlink},
+        process::ExitStatusExt,
+    },
     path::Path,
     process::Command,
     thread,
@@ -165,6 +168,12 @@ fn the_environment_is_not_leaked() {
     let text = record["report"]["stdout"]["end"].as_str().unwrap();
     assert!(text.contains("LANG=C\n"), "{text}");
     assert!(!text.contains("API_KEY") && !text.contains("a secret"), "{text}");
+    // Nor what was read, to others.
+    for entry in fs::read_dir(desk.root()).unwrap().map(Result::unwrap) {
+        let mode = entry.metadata().unwrap().permissions().mode();
+        let is_of_agent = entry.file_name().to_str().unwrap().starts_with("store");
+        assert!(!is_of_agent || mode & 0o77 == 0, "{entry:?}: {mode:o}");
+    }
 }
 
 #[test]
