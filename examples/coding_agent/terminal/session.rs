@@ -239,12 +239,16 @@ impl<P: Planner + Clone> Session<P> {
             return;
         }
         let folder = lock(&self.workspace).folder.path.clone();
-        let parent = folder.parent().unwrap_or(&folder);
+        let store = self.store.canonicalize().unwrap_or_default();
+        // The store is of the folder at this path, and on the same filesystem.
+        let mount = folder.ancestors().skip(1).find(|it| store.starts_with(it));
+        let paths = [mount.unwrap_or(&folder), folder.as_path(), store.as_path()];
+        let [mount, folder, store] = paths.map(shell_word);
         self.note(&format!(
             "Not sandboxed: a command can do what you can do. In a container, it is limited to \
-             what you mount, which is the folder with its store: docker run --rm -it --volume \
-             {}:/work IMAGE coding_agent do --folder /work/NAME",
-            shell_word(parent)
+             what you mount, which is the folder with its store, at the same path: docker run \
+             --rm -it --user \"$(id -u):$(id -g)\" --volume {mount}:{mount} IMAGE coding_agent do \
+             --folder {folder} --store {store}"
         ));
     }
 

@@ -152,6 +152,10 @@ fn the_store_is_outside_and_of_one_folder() {
     assert_eq!(open(&folder.join("sub"), &folder), denied);
     assert_eq!(open(&folder, &store), Ok(()));
     assert_eq!(open(&desk.root().join("outside"), &store), denied);
+    fs::rename(&folder, desk.root().join("moved")).unwrap();
+    let moved = Workspace::open(&desk.root().join("moved"), &store, Box::new(|_, _| Ok(())));
+    let why = moved.map(|_| ()).unwrap_err().why;
+    assert!(why.contains(folder.to_str().unwrap()), "{why}");
 }
 
 /// One agent works on a folder, whatever its store is.

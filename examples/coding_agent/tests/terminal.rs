@@ -147,8 +147,8 @@ fn repairs(files: &[(&str, &str)], file: &str, checks: &[&[&str]], wrong: &str, 
     let plan = asked.one("plan");
     assert!(plan["diff"].as_str().unwrap().contains(wrong.lines().nth(1).unwrap()), "{plan}");
     assert_eq!(plan["bounds"]["paths"], json!([file]));
-    let warned =
-        asked.all("note").iter().any(|it| it["text"].to_string().contains("Not sandboxed"));
+    let mount = format!("--volume {0}:{0} ", desk.root().display());
+    let warned = asked.all("note").iter().any(|it| it["text"].to_string().contains(&mount));
     assert!(warned, "{:?}", asked.events);
     let id = plan["plan"]["plan_id"].as_str().unwrap();
     let way = format!("--confirm {id}");

@@ -78,8 +78,11 @@ impl Store {
         if !path.join("folder").exists() {
             store.write("folder", owner)?;
         }
-        if fs::read(path.join("folder")).at(&at)? != owner {
-            return Err(Refusal::new(at, (E_POLICY_DENIED, "it is the store of another folder")));
+        let stored = fs::read(path.join("folder")).at(&at)?;
+        if stored != owner {
+            let other = String::from_utf8_lossy(&stored);
+            let why = format!("it is the store of {other:?}: use that path, or another `--store`");
+            return Err(Refusal::new(at, (E_POLICY_DENIED, why)));
         }
         Ok(store)
     }
