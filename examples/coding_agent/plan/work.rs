@@ -87,8 +87,9 @@ pub struct SeenDuring {
 /// What a person reads at the end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Summary {
-    /// The acts, without those that failed or were undone.
-    pub what: Vec<String>,
+    /// The acts, without those that failed or were undone, each with the number of its set if it
+    /// edits.
+    pub what: Vec<(String, Option<usize>)>,
     /// The intents of the steps.
     pub why: Vec<String>,
     /// The checks after the last repair, and whether they passed.
@@ -259,7 +260,7 @@ impl Work {
             |it: &&Entry| it.at.step >= self.plan.steps.len() && it.at.attempt == self.at.attempt;
         let checks = self.ended.iter().filter(is_check);
         Summary {
-            what: left.clone().map(|it| it.what.clone()).collect(),
+            what: left.clone().map(|it| (it.what.clone(), it.set)).collect(),
             why: self.plan.steps.iter().map(|step| step.intent.clone()).collect(),
             verified: checks.map(|it| (it.what.clone(), it.is_ok)).collect(),
             seen: self.ended.iter().filter_map(|it| it.seen.clone()).collect(),
@@ -268,6 +269,15 @@ impl Work {
             left_out: self.left_out.clone(),
             blocked: blocked.map(Trouble::to_string),
         }
+    }
+}
+
+impl Summary {
+    /// Leaves out these sets, which were undone afterwards.
+    pub fn without(mut self, undone: &BTreeSet<usize>) -> Self {
+        self.what.retain(|(_, set)| !set.is_some_and(|set| undone.contains(&set)));
+        self.undo = self.what.iter().filter(|(_, set)| set.is_some()).count();
+        self
     }
 }
 

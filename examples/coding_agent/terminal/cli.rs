@@ -174,7 +174,8 @@ fn undo(folder: &Path, store: &Path) -> Result<Exit, Refusal> {
         Ending::InDoubt => "in doubt: look at these paths",
     };
     let face = Face::new(false);
-    face.tell(&Told::Note { text: &format!("edits {}: {text}", report.number) });
+    let undone = workspace.store.record(report.number)?.undoes.unwrap_or(report.number);
+    face.tell(&Told::Note { text: &format!("edits {undone}: {text}") });
     for conflict in report.conflicts.iter().filter(|it| it.kept.is_none()) {
         let text = format!("{}: changed by somebody else, and left as it is", conflict.path);
         face.tell(&Told::Note { text: &text });

@@ -190,7 +190,7 @@ fn write_summary(summary: &Summary, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         None => writeln!(f, "Done:")?,
         Some(blocked) => writeln!(f, "Blocked: {blocked}\nWhat was done:")?,
     }
-    for act in what {
+    for (act, _) in what {
         writeln!(f, "  {act}")?;
     }
     let why: Vec<String> = why.iter().map(|intent| line(intent)).collect();

@@ -281,8 +281,15 @@ impl<P: Planner + Clone> Session<P> {
     }
 
     fn end(&self, summary: &Summary) -> Result<Exit, Failure> {
-        self.face.tell(&Told::Summary(summary));
-        tell_displaced(&lock(&self.workspace), &self.store, &self.face)?;
+        let workspace = lock(&self.workspace);
+        let undone = workspace.undone()?;
+        self.face.tell(&Told::Summary(&summary.clone().without(&undone)));
+        for (act, set) in &summary.what {
+            if let Some(set) = set.filter(|set| undone.contains(set)) {
+                self.note(&format!("edits {set}: undone since then: {act}"));
+            }
+        }
+        tell_displaced(&workspace, &self.store, &self.face)?;
         Ok(if summary.blocked.is_none() { Exit::Done } else { Exit::Blocked })
     }
 

@@ -149,7 +149,7 @@ async fn a_failing_check_is_rolled_back_and_repaired() {
     let summary = office.answer(job, Answer::Yes(scope)).await;
     assert_eq!(office.file(), "right\n");
     let check = format!("run {CHECK:?}");
-    assert_eq!(summary.what, ["edit a", check.as_str()]);
+    assert_eq!(summary.what, [("edit a".to_owned(), Some(3)), (check.clone(), None)]);
     assert_eq!(summary.why, ["patch is needed", "repair is needed"]);
     assert_eq!(summary.verified, [(check, true)]);
     assert_eq!((summary.risk, summary.undo, summary.blocked), (Risk::High, 1, None));
@@ -185,7 +185,7 @@ async fn consent_can_be_for_the_first_call_alone() {
     let job = office.asks().await;
     let first = job.work().first.unwrap();
     let summary = office.answer(job, Answer::Yes(Scope::Once(first))).await;
-    assert_eq!((summary.what, summary.undo), (vec!["edit a".to_owned()], 1));
+    assert_eq!((summary.what, summary.undo), (vec![("edit a".to_owned(), Some(1))], 1));
     assert_eq!(office.file(), "wrong\n");
     assert!(summary.blocked.unwrap().starts_with("E_POLICY_DENIED: "));
 }

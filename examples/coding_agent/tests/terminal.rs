@@ -173,9 +173,14 @@ fn repairs(files: &[(&str, &str)], file: &str, checks: &[&[&str]], wrong: &str, 
     // Told again, and undone.
     assert_eq!(work(&desk, &[]).one("summary"), summary);
     assert_ne!(desk.file(file), before);
-    assert_eq!(told(&desk, &["undo"]).code, 0);
+    let undone = told(&desk, &["undo"]);
+    assert_eq!((undone.code, &undone.one("note")["text"]), (0, &json!("edits 3: undone")));
     assert_eq!(desk.file(file), before);
     assert_eq!(told(&desk, &["undo"]).code, 1);
+    let later = work(&desk, &[]);
+    assert_eq!(later.one("summary")["undo"], 0);
+    assert!(!later.one("summary")["what"].to_string().contains("edit "), "{:?}", later.events);
+    assert_eq!(later.one("note")["text"], json!(format!("edits 3: undone since then: {edit}")));
 }
 
 #[test]

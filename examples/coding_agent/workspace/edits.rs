@@ -96,17 +96,24 @@ impl Workspace {
 
     /// The newest set that is not undone.
     pub fn undoable(&self) -> Result<Option<(usize, EditSet)>, Refusal> {
-        let mut undone = BTreeSet::new();
-        for number in self.store.numbers()? {
+        let undone = self.undone()?;
+        for number in self.store.numbers()?.into_iter().filter(|number| !undone.contains(number)) {
             let Record { phase, undoes, set, .. } = self.store.record(number)?;
-            match undoes {
-                _ if phase != Phase::Ended(Ending::Applied) => {}
-                Some(other) => _ = undone.insert(other),
-                None if undone.contains(&number) => {}
-                None => return Ok(Some((number, set))),
+            if phase == Phase::Ended(Ending::Applied) && undoes.is_none() {
+                return Ok(Some((number, set)));
             }
         }
         Ok(None)
+    }
+
+    /// The sets that are undone.
+    pub fn undone(&self) -> Result<BTreeSet<usize>, Refusal> {
+        let mut undone = BTreeSet::new();
+        for number in self.store.numbers()? {
+            let Record { phase, undoes, .. } = self.store.record(number)?;
+            undone.extend(undoes.filter(|_| phase == Phase::Ended(Ending::Applied)));
+        }
+        Ok(undone)
     }
 
     fn run(&self, set: EditSet, undoes: Option<usize>) -> Result<Report, Refusal> {
