@@ -4,10 +4,10 @@ use std::{
     fs,
     net::SocketAddr,
     path::{Path, PathBuf},
-    process::ExitCode,
+    process::{self, ExitCode},
 };
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, builder::NonEmptyStringValueParser};
 use coding_agent::{
     planner::{openai::OpenAi, script::Script},
     workspace::{
@@ -17,7 +17,10 @@ use coding_agent::{
     },
 };
 use machine::actor::Human;
-use tokio::runtime::Runtime;
+use tokio::{
+    runtime::Runtime,
+    signal::unix::{SignalKind, signal},
+};
 
 use super::{
     demo,
@@ -30,6 +33,9 @@ pub type Failure = Box<dyn Error + Send + Sync>;
 const EXITS: &str = "\
 Exit codes: 0 done, 1 error, 2 usage, 3 needs an answer or a confirmation, 4 blocked. With 3, the last
 line of the output has the commands that answer.";
+
+/// The exit code of a program that SIGINT ends, as shells have it.
+const INTERRUPTED: i32 = 130;
 
 /// How the program ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,7 +115,7 @@ pub struct Do {
 #[group(multiple = false)]
 pub struct Said {
     /// Answer a question; once for each of them.
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
     pub answer: Vec<String>,
     /// Confirm this plan and its repairs.
     #[arg(long, value_name = "PLAN")]
@@ -139,7 +145,16 @@ fn run(Cli { command, folder, store }: Cli) -> Result<Exit, Failure> {
         Command::Undo => Ok(undo(&folder, &beside(&folder, store)?)?),
         Command::Do(asked) => {
             let store = beside(&folder, store)?;
-            Runtime::new()?.block_on(drive(*asked, &folder, &store))
+            Runtime::new()?.block_on(async {
+                let mut interrupts = signal(SignalKind::interrupt())?;
+                tokio::select! {
+                    biased;
+                    // At a prompt, an interrupt ends the prompt.
+                    exit = drive(*asked, &folder, &store) => exit,
+                    // What waits for a command would not end.
+                    _ = interrupts.recv() => process::exit(INTERRUPTED),
+                }
+            })
         }
     }
 }

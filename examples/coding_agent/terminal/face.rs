@@ -1,6 +1,6 @@
 use std::{
     fmt::{self, Display},
-    io::{self, IsTerminal, Write},
+    io::{self, ErrorKind, IsTerminal, Write},
     time::Duration,
 };
 
@@ -117,7 +117,9 @@ impl Face {
     ) -> Result<Option<T>, InquireError> {
         let Self::Terminal(bar) = self else { return Ok(None) };
         match bar.suspend(prompt) {
-            Err(InquireError::OperationCanceled | InquireError::OperationInterrupted) => Ok(None),
+            Err(InquireError::OperationCanceled) => Ok(None),
+            // Control-C.
+            Err(InquireError::IO(error)) if error.kind() == ErrorKind::Interrupted => Ok(None),
             answer => answer.map(Some),
         }
     }

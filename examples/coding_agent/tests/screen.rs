@@ -8,7 +8,10 @@ use std::{
     thread,
 };
 
-use rustix::pty::{OpenptFlags, ioctl_tiocgptpeer, openpt, unlockpt};
+use rustix::{
+    pty::{OpenptFlags, ioctl_tiocgptpeer, openpt, unlockpt},
+    termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr},
+};
 
 use crate::{
     desk::Desk,
@@ -31,6 +34,10 @@ impl Screen {
         let keys = openpt(flags).unwrap();
         unlockpt(&keys).unwrap();
         let screen = ioctl_tiocgptpeer(&keys, flags).unwrap();
+        // Keys that come before the prompt are kept for it.
+        let mut modes = tcgetattr(&screen).unwrap();
+        modes.local_modes.remove(LocalModes::ISIG);
+        tcsetattr(&screen, OptionalActions::Now, &modes).unwrap();
         let keys = File::from(keys);
         let mut program = agent(desk, &["do", TASK, "--script", script.to_str().unwrap()]);
         program.env("TERM", "xterm");
@@ -90,4 +97,17 @@ fn a_letter_and_enter_confirm_nothing() {
     screen.answer("Confirm?", "\x1b[B\r");
     assert_eq!(screen.ended(), 0);
     assert_eq!(desk.file("a").unwrap(), "right\n");
+}
+
+/// Control-C and Esc answer nothing: the program tells the commands that do.
+#[test]
+fn a_person_can_leave_a_prompt() {
+    for key in ["\x1b", "\x03"] {
+        let desk = checked();
+        let mut screen = Screen::start(&desk);
+        screen.answer("Confirm?", key);
+        screen.answer("Answer with one of these", "");
+        assert_eq!(screen.ended(), 3, "{key:?}");
+        assert_eq!(desk.file("a").unwrap(), "old\n", "{key:?}");
+    }
 }

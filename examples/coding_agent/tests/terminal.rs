@@ -271,11 +271,12 @@ fn started(store: &Path) -> usize {
 /// What a person can answer, and how the program then ends.
 #[test]
 fn answers_on_the_command_line() {
-    let table: [(&[&str], i32); 7] = [
+    let table: [(&[&str], i32); 8] = [
         (&["--decline", "too risky"], 4),
         (&["--cancel", "not needed"], 4),
         (&["--confirm", "another plan"], 1),
         (&["--answer", "nobody has asked"], 1),
+        (&["--answer", ""], 2),
         (&["another task"], 1),
         (&["--yes"], 0),
         (&["--decline", "no", "--cancel", "no"], 2),
