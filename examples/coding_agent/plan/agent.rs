@@ -84,6 +84,8 @@ impl<P: Planner> Handle for Agent<P> {
         };
         work.begin(plan, format!("{id}-{now}"), now);
         work.first = self.first_digest(&work, id);
+        let (sets, _) = lock(&self.workspace).plan_each(&work.plan.edits());
+        work.shown = sets.iter().filter_map(|set| set.digest().ok()).collect();
         Ok(Next::to(job.plan_ready(work, &task.actors().reasoning_node)))
     }
 

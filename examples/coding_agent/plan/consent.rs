@@ -65,6 +65,7 @@ use crate::{
 
 const NO_CONSENT: Why = (Code::E_POLICY_DENIED, "no person has confirmed the plan");
 const NOT_COVERED: Why = (Code::E_POLICY_DENIED, "the consent does not cover this call");
+const NOT_SHOWN: Why = (Code::E_CONFLICT, "a file has changed since the plan was made");
 
 /// What a person allows, as data.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -81,8 +82,6 @@ pub enum Scope {
 pub struct Bounds {
     /// The files that may be edited.
     pub paths: BTreeSet<Place>,
-    /// The digests of the edits that the person has seen.
-    pub edits: Vec<Digest>,
     /// The commands, with all their arguments.
     pub argv: BTreeSet<Vec<String>>,
     /// The longest time of a command, in milliseconds.
@@ -94,7 +93,7 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// What a plan and its repairs ask for, before a person has seen the edits.
+    /// What a plan and its repairs ask for.
     pub fn of(plan: &Plan, repairs: usize, until: i64) -> Self {
         let (mut argv, mut timeout) = (BTreeSet::new(), 0);
         for call in plan.calls() {
@@ -105,7 +104,7 @@ impl Bounds {
         }
         let paths = plan.steps.iter().flat_map(|step| step.expected_artifacts.clone()).collect();
         let calls = (plan.calls().count() + 1) * (repairs + 1);
-        Self { paths, edits: Vec::new(), argv, timeout, calls, until }
+        Self { paths, argv, timeout, calls, until }
     }
 }
 
@@ -117,6 +116,12 @@ pub trait Dangerous {
     fn digest(&self) -> Result<Digest, Refusal>;
 
     fn is_within(&self, bounds: &Bounds, work: &Work) -> bool;
+
+    /// It may differ from what the person has seen: a repair, or after a command that has changed
+    /// its files.
+    fn may_differ(&self, _: &Work) -> bool {
+        true
+    }
 }
 
 /// The call that undoes the set with this number. Bounds cover the newest set of their job.
@@ -132,6 +137,11 @@ impl Dangerous for EditSet {
 
     fn is_within(&self, bounds: &Bounds, _: &Work) -> bool {
         self.changes.iter().all(|change| bounds.paths.contains(&change.path))
+    }
+
+    fn may_differ(&self, work: &Work) -> bool {
+        let mut seen = work.ended.iter().flat_map(|it| &it.seen).flat_map(|seen| &seen.paths);
+        work.at.attempt > 0 || seen.any(|path| self.changes.iter().any(|it| it.path == *path))
     }
 }
 
@@ -180,12 +190,15 @@ impl<'a> Consent<'a> {
             Scope::Once(once) => (*once == digest && acts == 0, true),
             Scope::Plan(bounds) => {
                 let is_in_time = now <= bounds.until && acts < bounds.calls;
-                let is_named = T::IS_NAMED || bounds.edits.contains(&digest);
+                let is_named = T::IS_NAMED || self.work.shown.contains(&digest);
                 (is_in_time && call.is_within(bounds, self.work), is_named)
             }
         };
         if !is_covered {
             return Err(Refusal::new(digest, NOT_COVERED));
+        }
+        if !is_named && !call.may_differ(self.work) {
+            return Err(Refusal::new(digest, NOT_SHOWN));
         }
         Ok(Confirmed { call, is_named })
     }

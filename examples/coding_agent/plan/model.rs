@@ -107,6 +107,12 @@ impl Plan {
         steps.chain(self.verification.commands.iter().cloned().map(Call::Run))
     }
 
+    /// The edits of each call that edits.
+    pub fn edits(&self) -> Vec<Vec<Request>> {
+        let edits = |call| if let Call::Edit { edits } = call { Some(edits) } else { None };
+        self.calls().filter_map(edits).collect()
+    }
+
     /// The risk of its calls.
     pub fn risk(&self) -> Risk {
         let risk = |call| match call {

@@ -35,6 +35,10 @@ pub struct Work {
     pub undo: Option<usize>,
     /// The digest of the first call, which a person can confirm alone.
     pub first: Option<Digest>,
+    /// The digests of the edits of the plan, of the files as they were when it was made: what its
+    /// confirmation covers. One that cannot be made before a command has run, and those after it,
+    /// are left out.
+    pub shown: Vec<Digest>,
     /// The first check that failed, while others still run.
     pub failed: Option<Trouble>,
     /// The acts that have ended, the oldest first.

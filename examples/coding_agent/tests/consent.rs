@@ -12,7 +12,7 @@ use coding_agent::{
             job::{AfterConfirm, AfterPlanReady, AfterUnderstand, Executing},
         },
         model::{Plan, VerificationPolicy},
-        work::{Entry, Occurrence, Work},
+        work::{Entry, Occurrence, SeenDuring, Work},
     },
     workspace::{
         refusal::Code,
@@ -34,7 +34,7 @@ const END: i64 = 77_777_777;
 fn bounds() -> Bounds {
     let argv = CHECK.map(str::to_owned).to_vec();
     let (paths, argv) = (BTreeSet::from([place("a")]), BTreeSet::from([argv]));
-    Bounds { paths, edits: Vec::new(), argv, timeout: 100, calls: 2, until: END }
+    Bounds { paths, argv, timeout: 100, calls: 2, until: END }
 }
 
 fn command(argv: &[&str], timeout: u64) -> Run {
@@ -47,13 +47,25 @@ fn edit(paths: &[&str], mode: u32) -> EditSet {
     EditSet { changes: changes.collect() }
 }
 
-/// A job that makes calls, and has made this many.
+/// A job that repairs, and has made this many calls.
 fn job(scope: Option<Scope>, acts: usize) -> Job<Executing> {
     job_with(scope, &vec![None; acts])
 }
 
-/// A job whose calls made these sets of edits; without an answer its plan is harmless.
+/// A job that repairs, and whose calls made these sets of edits.
 fn job_with(scope: Option<Scope>, sets: &[Option<usize>]) -> Job<Executing> {
+    let at = Occurrence { attempt: 1, ..Occurrence::default() };
+    let ended = sets.iter().copied().map(entry).collect();
+    job_of(scope, Work { at, ended, ..Work::default() })
+}
+
+fn entry(set: Option<usize>) -> Entry {
+    let (at, what) = (Occurrence::default(), "call".to_owned());
+    Entry { at, what, is_ok: true, set, undid: None, seen: None }
+}
+
+/// A job that makes calls; without an answer its plan is harmless.
+fn job_of(scope: Option<Scope>, work: Work) -> Job<Executing> {
     let (actors, ann) = (Actors::issue("desk").unwrap(), Human::new("ann").unwrap());
     let runner = &actors.graph_runner;
     let job = Job::new(Limits::default()).user_message("make it right".to_owned(), &ann);
@@ -62,14 +74,9 @@ fn job_with(scope: Option<Scope>, sets: &[Option<usize>]) -> Job<Executing> {
         panic!("nothing is missing")
     };
     let job = job.context_built(Work::default(), runner);
-    let entry = |set| {
-        let (at, what) = (Occurrence::default(), "call".to_owned());
-        Entry { at, what, is_ok: true, set, undid: None, seen: None }
-    };
     let commands = scope.iter().map(|_| command(&CHECK, 100)).collect();
     let verification = VerificationPolicy { commands, ..VerificationPolicy::default() };
-    let plan = Plan { verification, ..Plan::default() };
-    let work = Work { plan, ended: sets.iter().copied().map(entry).collect(), ..Work::default() };
+    let work = Work { plan: Plan { verification, ..Plan::default() }, ..work };
     match (job.plan_ready(work, &actors.reasoning_node), scope) {
         (AfterPlanReady::Executing(job), None) => job,
         (AfterPlanReady::AwaitingConfirmation(job), Some(scope)) => {
@@ -89,8 +96,11 @@ fn confirmed<T: Dangerous>(
     call: T,
     now: i64,
 ) -> Result<Option<Digest>, Code> {
-    let job = job(scope, acts);
-    let confirmed = Consent::of(&job).and_then(|consent| consent.confirm(call, now));
+    allowed(&job(scope, acts), call, now)
+}
+
+fn allowed<T: Dangerous>(job: &Job<Executing>, call: T, now: i64) -> Result<Option<Digest>, Code> {
+    let confirmed = Consent::of(job).and_then(|consent| consent.confirm(call, now));
     confirmed.and_then(|it| it.digest()).map_err(|refusal| refusal.code)
 }
 
@@ -120,7 +130,7 @@ fn bounds_cover_whole_commands() {
     }
 }
 
-/// The person has seen exactly these edits if their digest is there: a tool can ask for that.
+/// As repairs make them.
 #[test]
 fn bounds_cover_the_files_of_edits() {
     let table: [(&[&str], usize, i64, bool); 8] = [
@@ -138,13 +148,29 @@ fn bounds_cover_the_files_of_edits() {
         let found = confirmed(Some(Scope::Plan(bounds())), acts, edit(paths, 0o644), now);
         assert_eq!(found, expected, "{paths:?} {acts} {now}");
     }
-    let (seen, beyond) = (edit(&["a"], 0o644), edit(&["b"], 0o644));
-    let edits = [&seen, &beyond].map(|set| set.digest().unwrap()).to_vec();
-    let scope = || Some(Scope::Plan(Bounds { edits: edits.clone(), ..bounds() }));
-    let digest = Some(edits[0]);
-    assert_eq!(confirmed(scope(), 0, seen, 0), Ok(digest));
-    assert_eq!(confirmed(scope(), 0, edit(&["a"], 0o755), 0), Ok(None));
-    assert_eq!(confirmed(scope(), 0, beyond, 0), DENIED);
+}
+
+/// The person has seen exactly the edits whose digests the plan has: a tool can ask for that.
+/// Others are made by a repair, or after a command that has changed their files.
+#[test]
+fn a_plan_makes_the_edits_that_it_showed() {
+    let shown = [edit(&["a"], 0o644), edit(&["b"], 0o644)].map(|set| set.digest().unwrap());
+    for (path, mode, attempt, changed, expected) in [
+        ("a", 0o644, 0, "c", Ok(Some(shown[0]))),
+        ("a", 0o644, 1, "c", Ok(Some(shown[0]))),
+        ("a", 0o755, 0, "c", Err(Code::E_CONFLICT)),
+        ("a", 0o755, 0, "a", Ok(None)),
+        ("a", 0o755, 1, "c", Ok(None)),
+        ("b", 0o644, 0, "b", DENIED),
+    ] {
+        let seen = Some(SeenDuring { command: 1, paths: vec![place(changed)] });
+        let at = Occurrence { attempt, ..Occurrence::default() };
+        let ended = vec![Entry { seen, ..entry(None) }];
+        let work = Work { at, ended, shown: shown.to_vec(), ..Work::default() };
+        let job = job_of(Some(Scope::Plan(bounds())), work);
+        let found = allowed(&job, edit(&[path], mode), 0);
+        assert_eq!(found, expected, "{path} {mode:o} {attempt} {changed}");
+    }
 }
 
 /// A digest covers the first call, with all its arguments; nobody has confirmed a harmless plan.

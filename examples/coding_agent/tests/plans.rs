@@ -239,13 +239,15 @@ async fn a_repair_needs_the_consent_as_well() {
     }
 }
 
-/// A person edits between the preview and the confirmation: a digest is of what was shown, and the
-/// edits of a plan are refused if they do not fit.
+/// A person edits between the plan and the confirmation: a digest and a plan are of what was shown,
+/// also if the edits would still fit.
 #[tokio::test]
 async fn a_file_that_changes_before_the_confirmation_stays() {
-    for (is_once, text, code) in
-        [(true, "old\nmine\n", "E_POLICY_DENIED: "), (false, "mine\n", "E_CONFLICT: ")]
-    {
+    for (is_once, text, code) in [
+        (true, "old\nmine\n", "E_POLICY_DENIED: "),
+        (false, "old\nmine\n", "E_CONFLICT: "),
+        (false, "mine\n", "E_CONFLICT: "),
+    ] {
         let office = Office::new(script());
         let job = office.asks().await;
         let (first, plan) = (job.work().first.unwrap(), bounds(&job.work().plan));

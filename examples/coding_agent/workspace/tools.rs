@@ -160,10 +160,17 @@ impl Workspace {
         self.add_set(&mut Draft { folder: &self.folder, files: BTreeMap::new() }, requests)
     }
 
-    /// Makes the edit set of each call, as if those before it were made.
-    pub fn plan_each(&self, calls: &[Vec<Request>]) -> Result<Vec<EditSet>, Refusal> {
+    /// Makes the edit set of each call, as if those before it were made, until one is refused.
+    pub fn plan_each(&self, calls: &[Vec<Request>]) -> (Vec<EditSet>, Option<Refusal>) {
         let mut draft = Draft { folder: &self.folder, files: BTreeMap::new() };
-        calls.iter().map(|requests| self.add_set(&mut draft, requests)).collect()
+        let mut sets = Vec::new();
+        for requests in calls {
+            match self.add_set(&mut draft, requests) {
+                Ok(set) => sets.push(set),
+                Err(refusal) => return (sets, Some(refusal)),
+            }
+        }
+        (sets, None)
     }
 
     fn add_set(&self, draft: &mut Draft<'_>, requests: &[Request]) -> Result<EditSet, Refusal> {
