@@ -23,7 +23,7 @@ use crate::{
     },
     workspace::{
         edits::Workspace,
-        refusal::{At, Code, Refusal, Why},
+        refusal::{self, At, Code, Refusal, Why},
         set::{EditSet, Ending, Report},
         store::{Phase, Record},
     },
@@ -125,8 +125,9 @@ fn make(workspace: &Workspace, job: &AnyJob, act: &Act, now: i64) -> Result<Rece
     edited(report)?.ok_or_else(|| Refusal::new(&act.deed, NOT_MADE))
 }
 
-/// Finds what a call did that has no receipt: its process died, or it has failed.
-fn find(workspace: &Workspace, act: &Act) -> Result<Option<Receipt>, Refusal> {
+/// Finds what a call did that has no receipt: its process died, or it has failed. Of a command that
+/// was interrupted nobody knows what it did, unless it is a check, which does nothing.
+fn find(workspace: &Workspace, act: &Act, is_check: bool) -> Result<Option<Receipt>, Refusal> {
     workspace.recover()?;
     let is_it = |record: &Record| match &act.deed {
         Deed::Edit(set) => record.undoes.is_none() && record.set == *set,
@@ -135,8 +136,15 @@ fn find(workspace: &Workspace, act: &Act) -> Result<Option<Receipt>, Refusal> {
     };
     if let Deed::Run(run) = &act.deed {
         let report = Commands::new(workspace).find(act.after, run)?;
-        let report = report.filter(|report| report.ending != RunEnding::NotStarted);
-        return Ok(report.map(Receipt::Ran));
+        return match report {
+            Some(report) if report.ending == RunEnding::Interrupted && !is_check => {
+                Err(Refusal::new(&act.deed, refusal::INTERRUPTED))
+            }
+            report => {
+                let report = report.filter(|report| report.ending != RunEnding::NotStarted);
+                Ok(report.map(Receipt::Ran))
+            }
+        };
     }
     for number in workspace.store.numbers()?.into_iter().filter(|number| *number > act.after) {
         let record = workspace.store.record(number)?;
@@ -169,7 +177,7 @@ impl Perform<Act> for Hands {
             let workspace = lock(&workspace);
             let answer = match make(&workspace, &job, &act, now) {
                 Ok(receipt) => Ok(Applied::new(receipt)),
-                Err(refusal) => found(&workspace, &act, refusal),
+                Err(refusal) => found(&workspace, &act, is_check(&job), refusal),
             };
             part.answer(answer.clone());
             answer
@@ -179,13 +187,25 @@ impl Perform<Act> for Hands {
 
     async fn find(&self, attempt: &Attempt<Act>) -> Answer<Receipt, Refusal> {
         let act = &attempt.arguments;
-        found(&lock(&self.workspace), act, Refusal::new(&act.deed, NOT_MADE))
+        let job = self.jobs.load::<AnyJob>(act.job).await.at(act.job);
+        let is_check = is_check(&job.map_err(NoReceipt::<Refusal>::unknown)?);
+        found(&lock(&self.workspace), act, is_check, Refusal::new(&act.deed, NOT_MADE))
     }
 }
 
+/// The call of this job is a check, which a person expects to run again.
+fn is_check(job: &AnyJob) -> bool {
+    matches!(job, AnyJob::Verifying(_))
+}
+
 /// Answers with what a call did or, if it did nothing, with why.
-fn found(workspace: &Workspace, act: &Act, why: Refusal) -> Answer<Receipt, Refusal> {
-    match find(workspace, act) {
+fn found(
+    workspace: &Workspace,
+    act: &Act,
+    is_check: bool,
+    why: Refusal,
+) -> Answer<Receipt, Refusal> {
+    match find(workspace, act, is_check) {
         Ok(Some(receipt)) => Ok(Applied::new(receipt)),
         Ok(None) => Err(NoReceipt::NotApplied(why)),
         Err(refusal) => Err(NoReceipt::unknown(refusal)),

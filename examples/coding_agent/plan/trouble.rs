@@ -46,6 +46,7 @@ impl fmt::Display for Trouble {
             Code::E_INVALID_ARGS => "correct the arguments, or ask for another plan",
             Code::E_CONFLICT => "look at the files that have changed, and ask for another plan",
             Code::E_BUILD_FAIL => "read the output of the command, and repair what it reports",
+            Code::E_INTERRUPTED => "look at what the command did, and send the task again",
             Code::E_MODEL => "say the task in other words, or use another planner",
         };
         write!(formatter, "{:?}: {next_step} (trace {})", self.code, self.trace)?;

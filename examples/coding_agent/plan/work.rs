@@ -63,6 +63,9 @@ pub struct Occurrence {
     pub call: usize,
     /// The number of repairs before it.
     pub attempt: u32,
+    /// The number of checks before it that were interrupted.
+    #[serde(default)]
+    pub again: u32,
 }
 
 /// An act that has ended.
@@ -75,17 +78,20 @@ pub struct Entry {
     pub set: Option<usize>,
     /// The number of the set that it undid.
     pub undid: Option<usize>,
-    /// What changed while it ran, if it is a command.
+    /// What was seen while it ran, if it is a command and there is something.
     pub seen: Option<SeenDuring>,
 }
 
-/// The paths that changed during a command, whoever changed them. They are no edits of the agent,
-/// so nothing undoes them.
+/// What was seen during a command. The paths changed, whoever changed them: they are no edits of
+/// the agent, so nothing undoes them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SeenDuring {
     /// The number of the command.
     pub command: usize,
     pub paths: Vec<Place>,
+    /// The agent ended first: it neither passed nor failed.
+    #[serde(default)]
+    pub is_interrupted: bool,
 }
 
 /// What a person reads at the end.
@@ -174,11 +180,13 @@ impl Work {
                     Err(Trouble::new(code, &self.at, format!("{}\n{place}", output.trim_end())))
                 };
                 let paths: Vec<Place> = report.seen.into_iter().map(|it| it.path).collect();
-                let during = SeenDuring { command: report.number, paths };
-                seen = Some(during).filter(|during| !during.paths.is_empty());
+                let is_interrupted = report.ending == Ending::Interrupted;
+                let during = SeenDuring { command: report.number, paths, is_interrupted };
+                seen = Some(during).filter(|it| !it.paths.is_empty() || it.is_interrupted);
                 match report.ending {
                     Ending::Exited(0) => Ok(output),
                     Ending::TimedOut => failed(Code::E_TOOL_TIMEOUT),
+                    Ending::Interrupted => failed(Code::E_INTERRUPTED),
                     _ => failed(Code::E_BUILD_FAIL),
                 }
             }
@@ -202,8 +210,13 @@ impl Work {
         result
     }
 
-    /// Goes on after a check, by the policy of the plan.
+    /// Goes on after a check, by the policy of the plan. One that was interrupted runs again, as
+    /// another call: it counts for the consent, and is no repair.
     pub fn take_check(&mut self, result: CallResult) -> CallResult {
+        if result.as_ref().is_err_and(|trouble| trouble.code == Code::E_INTERRUPTED) {
+            self.at.again += 1;
+            return Ok(String::new());
+        }
         let policy = &self.plan.verification;
         self.at.call += 1;
         let text = match result {
@@ -260,8 +273,11 @@ impl Work {
             it.is_ok && it.undid.is_none() && !it.set.is_some_and(|set| self.is_undone(set))
         };
         let left = self.ended.iter().filter(is_left);
-        let is_check =
-            |it: &&Entry| it.at.step >= self.plan.steps.len() && it.at.attempt == self.at.attempt;
+        let is_interrupted = |it: &Entry| it.seen.as_ref().is_some_and(|it| it.is_interrupted);
+        let is_check = |it: &&Entry| {
+            let is_newest = it.at.attempt == self.at.attempt && !is_interrupted(it);
+            it.at.step >= self.plan.steps.len() && is_newest
+        };
         let checks = self.ended.iter().filter(is_check);
         Summary {
             what: left.clone().map(|it| (it.what.clone(), it.set)).collect(),
@@ -298,13 +314,18 @@ impl fmt::Display for Reading {
 impl fmt::Display for SeenDuring {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let paths: Vec<&str> = self.paths.iter().map(Place::as_str).collect();
-        write!(formatter, "seen during command {}: {}", self.command, paths.join(", "))
+        let parts = [
+            self.is_interrupted.then(|| "it was interrupted".to_owned()),
+            Some(paths.join(", ")).filter(|paths| !paths.is_empty()),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        write!(formatter, "seen during command {}: {}", self.command, parts.join("; "))
     }
 }
 
 impl fmt::Display for Occurrence {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { plan, step, call, attempt } = self;
-        write!(formatter, "{plan}/{step}.{call}/{attempt}")
+        let Self { plan, step, call, attempt, again } = self;
+        write!(formatter, "{plan}/{step}.{call}/{attempt}.{again}")
     }
 }

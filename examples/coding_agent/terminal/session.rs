@@ -10,7 +10,7 @@ use coding_agent::{
     plan::{
         agent::Agent,
         consent::{Bounds, Scope},
-        hands::{Hands, lock},
+        hands::{Act, Deed, Hands, lock},
         job::{
             Answer, AnyJob, Job, Limits,
             job::{self, AwaitingConfirmation, Driver},
@@ -47,6 +47,10 @@ const NAME: &str = "coding-agent";
 
 /// The pause before the worker is asked again after a failed attempt.
 const PAUSE: Duration = Duration::from_millis(500);
+
+/// Of a command that is no check, a person is asked.
+const INTERRUPTED: &str = "The command was interrupted: after `applied` the next call is made, and \
+                           after `not-applied` it runs again. ";
 
 /// The job of a folder, with a planner.
 pub struct Session<P> {
@@ -303,9 +307,12 @@ impl<P: Planner + Clone> Session<P> {
         let is_doubt = |step: &NextStep| matches!(step, NextStep::Confirm { .. });
         let doubt = open.find(|(_, open)| open.next.iter().any(is_doubt));
         if let (Some((call, open)), None) = (doubt, &failed) {
+            let is_command = matches!(job, AnyJob::Executing(job)
+                if matches!(&job.state().act, Some(Act { deed: Deed::Run(_), .. })));
+            let interrupted = if is_command { INTERRUPTED } else { "" };
             let question = format!(
-                "It is not known whether this call took effect: {}. Check that, confirm what you \
-                 find, and continue with `{}`.",
+                "It is not known whether this call took effect: {}. {interrupted}Check that, \
+                 confirm what you find, and continue with `{}`.",
                 open.summary, self.again
             );
             let ways = ["applied", "not-applied"]

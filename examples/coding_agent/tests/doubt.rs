@@ -26,7 +26,7 @@ use machine::{
 
 use crate::{
     desk::Desk,
-    terminal::{TASK, checked, usual, work, written},
+    terminal::{TASK, Told, checked, usual, work, written},
 };
 
 /// Confirms the plan, and writes to the file in the middle of its edit, so that it is neither as
@@ -54,6 +54,17 @@ async fn disturb(desk: &Desk, jobs: &Store, ann: &Human) {
     worker.handler(Driver(agent)).tool(hands).run_until_idle().await.unwrap();
 }
 
+/// Confirms what a person has found about the call that the program asks about.
+pub async fn confirm(desk: &Desk, asked: &Told, finding: Finding<'_>) {
+    let command = asked.one("asks")["commands"][0].as_str().unwrap();
+    let call: Id = command.split(' ').rev().nth(3).unwrap().parse().unwrap();
+    let jobs = Store::sqlite(desk.store().with_added_extension("db")).await.unwrap();
+    let (actors, ann) = (Actors::issue("ann").unwrap(), Human::new("ann").unwrap());
+    let operator = Operator::new(&jobs, &actors, &ann, "test");
+    let doubt = operator.in_doubt(call, finding).await.unwrap();
+    operator.confirm(doubt, finding).await.unwrap();
+}
+
 #[tokio::test]
 async fn a_call_in_doubt_waits_for_a_person() {
     let table: [(Finding<'_>, &[&str], i32); 2] = [
@@ -73,13 +84,7 @@ async fn a_call_in_doubt_waits_for_a_person() {
         assert_eq!(asked.code, 3, "{:?} {}", asked.events, asked.errors);
         let asks = asked.one("asks");
         assert!(asks["questions"][0].as_str().unwrap().contains("edit a"), "{asks}");
-        let command = asks["commands"][0].as_str().unwrap();
-        let call: Id = command.split(' ').rev().nth(3).unwrap().parse().unwrap();
-        let (jobs, actors) = (Store::sqlite(&file).await.unwrap(), Actors::issue("ann").unwrap());
-        let operator = Operator::new(&jobs, &actors, &ann, "test");
-        let doubt = operator.in_doubt(call, finding).await.unwrap();
-        operator.confirm(doubt, finding).await.unwrap();
-        drop((operator, jobs));
+        confirm(&desk, &asked, finding).await;
 
         let ended = work(&desk, &[]);
         assert_eq!(ended.code, code, "{finding:?} {:?} {}", ended.events, ended.errors);

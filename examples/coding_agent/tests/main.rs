@@ -27,6 +27,7 @@ mod rounds;
 mod runs;
 mod screen;
 mod sets;
+mod stops;
 mod terminal;
 #[path = "../../testing.rs"]
 mod testing;

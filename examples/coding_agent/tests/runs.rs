@@ -64,7 +64,7 @@ fn written(desk: &Desk, file: &str) -> Option<u32> {
     desk.file(file)?.trim().parse().ok()
 }
 
-fn lives(process: u32) -> bool {
+pub fn lives(process: u32) -> bool {
     let stat = fs::read_to_string(format!("/proc/{process}/stat"));
     stat.is_ok_and(|stat| !stat.contains(") Z "))
 }

@@ -26,7 +26,7 @@ pub const TASK: &str = "make it right";
 const CHECK: &str = "#!/bin/sh\necho run >> ../log\ngrep -q right a\n";
 
 const WRONG: &str = "@@\n-old\n+wrong\n";
-const RIGHT: &str = "@@\n-old\n+right\n";
+pub const RIGHT: &str = "@@\n-old\n+right\n";
 
 pub fn git(desk: &Desk, words: &[&str]) {
     let options = ["user.name=ann", "user.email=ann@localhost", "commit.gpgsign=false"];
@@ -52,7 +52,7 @@ pub fn checked() -> Desk {
 }
 
 /// A plan whose first patch does not pass the checks, and whose repair does.
-fn script(file: &str, checks: &[&[&str]], wrong: &str, right: &str) -> Value {
+pub fn script(file: &str, checks: &[&[&str]], wrong: &str, right: &str) -> Value {
     let step = |title: &str, diff: &str| {
         let patch = json!({"tool": "patch", "path": file, "diff": diff});
         json!({
@@ -98,7 +98,7 @@ impl Told {
         Self { code: output.status.code().unwrap(), events, errors }
     }
 
-    fn all(&self, event: &str) -> Vec<&Value> {
+    pub fn all(&self, event: &str) -> Vec<&Value> {
         self.events.iter().filter(|it| it["event"] == event).collect()
     }
 
@@ -109,7 +109,7 @@ impl Told {
         all[0]
     }
 
-    fn acts(&self) -> Vec<(&str, bool)> {
+    pub fn acts(&self) -> Vec<(&str, bool)> {
         let acts = self.all("act").into_iter();
         acts.map(|it| (it["what"].as_str().unwrap(), it["is_ok"].as_bool().unwrap())).collect()
     }
@@ -126,7 +126,7 @@ pub fn agent(desk: &Desk, words: &[&str]) -> Command {
     agent
 }
 
-fn told(desk: &Desk, words: &[&str]) -> Told {
+pub fn told(desk: &Desk, words: &[&str]) -> Told {
     Told::of(Process::start(&mut agent(desk, words)))
 }
 

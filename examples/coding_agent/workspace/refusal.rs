@@ -29,6 +29,8 @@ pub enum Code {
     E_TOOL_TIMEOUT,
     /// A command has failed, such as one that verifies.
     E_BUILD_FAIL,
+    /// A command neither passed nor failed: its agent ended first.
+    E_INTERRUPTED,
     /// The answer of a planner is no plan.
     E_MODEL,
 }
@@ -57,6 +59,8 @@ pub const NO_PROGRAM: Why = (E_INVALID_ARGS, "there is no such program");
 pub const NOTHING_TO_UNDO: Why = (E_INVALID_ARGS, "there is no edit to undo");
 
 pub const NO_PROCESS: Why = (E_IO, "`/proc` does not show this process");
+pub const INTERRUPTED: Why =
+    (Code::E_INTERRUPTED, "it was interrupted, and may have had a part of its effect");
 pub const SURVIVES: Why = (E_IO, "it was killed, and has not ended yet");
 
 impl Refusal {
