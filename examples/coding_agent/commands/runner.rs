@@ -1,7 +1,8 @@
 use std::{
     io::{self, Write},
     os::unix::process::{CommandExt, ExitStatusExt},
-    process::{Child, Command, Stdio},
+    process::{self, Child, Command, Stdio},
+    sync::{Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -29,6 +30,21 @@ const GRACE: Duration = Duration::from_millis(500);
 /// What waits for the record: if the agent dies before it writes a line, nothing is started.
 const SHELL: &str = "/bin/sh";
 const GATE: &str = "read -r line && exec \"$@\" < /dev/null";
+
+/// The command of this process. While this is locked, none begins, and the end of none is noticed.
+static RUNNING: Mutex<Option<Group>> = Mutex::new(None);
+
+fn running() -> MutexGuard<'static, Option<Group>> {
+    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Kills the command of this process, and ends the process. The next agent finds that the command
+/// was interrupted, and ends what still lives of it.
+pub fn exit(code: i32) -> ! {
+    let running = running();
+    let _ = running.as_ref().map(Group::end);
+    process::exit(code)
+}
 
 /// What has just happened to a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,6 +134,7 @@ impl<'a> Commands<'a> {
         let (run, group) = (run.clone(), Group::of(child)?);
         let mut record = Record { number, run, group, before, is_started: false, report: None };
         self.save(&record)?;
+        *running() = Some(record.group.clone());
         (self.watch)(Moment::Recorded)?;
         record.is_started = true;
         self.save(&record)?;
@@ -131,6 +148,7 @@ impl<'a> Commands<'a> {
         record.group.end()?;
         let is_held = !pipes.read(None, GRACE).at(at)?;
         let status = child.wait().at(at)?;
+        *running() = None;
         let ending = match status.code() {
             _ if !has_ended => Ending::TimedOut,
             Some(code) => Ending::Exited(code),
@@ -142,7 +160,7 @@ impl<'a> Commands<'a> {
     }
 
     /// Ends the newest command, if its agent has not.
-    fn recover(&self) -> Result<(), Refusal> {
+    pub fn recover(&self) -> Result<(), Refusal> {
         let Some(number) = self.newest()? else { return Ok(()) };
         let record: Record = self.workspace.store.load_from(COMMANDS, number)?;
         if record.report.is_some() {

@@ -1,14 +1,15 @@
 use std::{
     error::Error,
     ffi::OsString,
-    fs,
+    fs, io,
     net::SocketAddr,
     path::{Path, PathBuf},
-    process::{self, ExitCode},
+    process::ExitCode,
 };
 
 use clap::{Args, Parser, Subcommand, builder::NonEmptyStringValueParser};
 use coding_agent::{
+    commands::runner::{self, Commands},
     planner::{openai::OpenAi, script::Script},
     workspace::{
         edits::Workspace,
@@ -31,11 +32,8 @@ use super::{
 pub type Failure = Box<dyn Error + Send + Sync>;
 
 const EXITS: &str = "\
-Exit codes: 0 done, 1 error, 2 usage, 3 needs an answer or a confirmation, 4 blocked. With 3, the last
-line of the output has the commands that answer.";
-
-/// The exit code of a program that SIGINT ends, as shells have it.
-const INTERRUPTED: i32 = 130;
+Exit codes: 0 done, 1 error, 2 usage, 3 needs an answer or a confirmation, 4 blocked, 130 and 143 ended
+by a signal. With 3, the last line of the output has the commands that answer.";
 
 /// How the program ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -146,17 +144,22 @@ fn run(Cli { command, folder, store }: Cli) -> Result<Exit, Failure> {
         Command::Do(asked) => {
             let store = beside(&folder, store)?;
             Runtime::new()?.block_on(async {
-                let mut interrupts = signal(SignalKind::interrupt())?;
-                tokio::select! {
-                    biased;
-                    // At a prompt, an interrupt ends the prompt.
-                    exit = drive(*asked, &folder, &store) => exit,
-                    // What waits for a command would not end.
-                    _ = interrupts.recv() => process::exit(INTERRUPTED),
-                }
+                end_on(SignalKind::interrupt())?;
+                end_on(SignalKind::terminate())?;
+                drive(*asked, &folder, &store).await
             })
         }
     }
+}
+
+/// Ends the program, and its command first, on a signal; also while a person is asked.
+fn end_on(kind: SignalKind) -> io::Result<()> {
+    let mut signals = signal(kind)?;
+    tokio::spawn(async move {
+        signals.recv().await;
+        runner::exit(128 + kind.as_raw_value());
+    });
+    Ok(())
 }
 
 async fn drive(asked: Do, folder: &Path, store: &Path) -> Result<Exit, Failure> {
@@ -182,6 +185,7 @@ async fn drive(asked: Do, folder: &Path, store: &Path) -> Result<Exit, Failure> 
 
 fn undo(folder: &Path, store: &Path) -> Result<Exit, Refusal> {
     let workspace = Workspace::open(folder, store, Box::new(|_, _| Ok(())))?;
+    Commands::new(&workspace).recover()?;
     let report = workspace.undo()?;
     let text = match report.ending {
         Ending::Applied => "undone",

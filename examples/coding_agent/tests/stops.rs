@@ -12,7 +12,7 @@ use crate::{
     desk::Desk,
     doubt::confirm,
     runs::lives,
-    terminal::{RIGHT, TASK, agent, repository, script, work, written},
+    terminal::{RIGHT, TASK, agent, repository, script, told, work, written},
     testing::{Process, STUCK},
 };
 
@@ -89,4 +89,32 @@ async fn a_person_is_asked_about_a_step_that_was_interrupted() {
         assert_eq!(done.acts(), [(CHECK, true)]);
         assert_eq!(count_runs(&desk), count);
     }
+}
+
+/// By Ctrl-C, or as a service: the task goes on later.
+#[test]
+fn a_signal_ends_the_command_as_well() {
+    for (signal, code) in [("INT", 130), ("TERM", 143)] {
+        let (desk, script) = checks();
+        let (process, command) = begun(&desk, &script);
+        process.signal(signal);
+        let output = process.ended();
+        assert_eq!(output.status.code(), Some(code), "{output:?}");
+        assert!(!lives(command), "{signal}");
+        let done = work(&desk, &[]);
+        assert_eq!(done.code, 0, "{:?} {}", done.events, done.errors);
+        assert_eq!(done.acts(), [(CHECK, false), (CHECK, true)]);
+    }
+}
+
+/// It would edit while a command of an agent that died runs.
+#[test]
+fn an_undo_ends_the_command_first() {
+    let (desk, script) = checks();
+    let (process, command) = begun(&desk, &script);
+    process.dies();
+    assert!(lives(command));
+    assert_eq!(told(&desk, &["undo"]).code, 0);
+    assert!(!lives(command));
+    assert_eq!(desk.file("a").unwrap(), "old\n");
 }
