@@ -92,6 +92,9 @@ pub struct SeenDuring {
     /// The agent ended first: it neither passed nor failed.
     #[serde(default)]
     pub is_interrupted: bool,
+    /// A process that it started, and that has left its group, holds its output and still runs.
+    #[serde(default)]
+    pub is_held: bool,
 }
 
 /// What a person reads at the end.
@@ -181,8 +184,9 @@ impl Work {
                 };
                 let paths: Vec<Place> = report.seen.into_iter().map(|it| it.path).collect();
                 let is_interrupted = report.ending == Ending::Interrupted;
-                let during = SeenDuring { command: report.number, paths, is_interrupted };
-                seen = Some(during).filter(|it| !it.paths.is_empty() || it.is_interrupted);
+                let (command, is_held) = (report.number, report.is_held);
+                let is_noted = is_interrupted || is_held || !paths.is_empty();
+                seen = is_noted.then_some(SeenDuring { command, paths, is_interrupted, is_held });
                 match report.ending {
                     Ending::Exited(0) => Ok(output),
                     Ending::TimedOut => failed(Code::E_TOOL_TIMEOUT),
@@ -316,6 +320,7 @@ impl fmt::Display for SeenDuring {
         let paths: Vec<&str> = self.paths.iter().map(Place::as_str).collect();
         let parts = [
             self.is_interrupted.then(|| "it was interrupted".to_owned()),
+            self.is_held.then(|| "a process that it started still runs".to_owned()),
             Some(paths.join(", ")).filter(|paths| !paths.is_empty()),
         ];
         let parts: Vec<String> = parts.into_iter().flatten().collect();

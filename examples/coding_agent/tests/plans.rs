@@ -43,7 +43,7 @@ use serde_json::Value;
 
 use crate::{
     desk::{Desk, place, rename, write},
-    testing::STUCK,
+    testing::{STUCK, signal},
 };
 
 const CHECK: [&str; 4] = ["grep", "-q", "right", "a"];
@@ -190,19 +190,36 @@ async fn consent_can_be_for_the_first_call_alone() {
     assert!(summary.blocked.unwrap().starts_with("E_POLICY_DENIED: "));
 }
 
-/// Undo leaves it alone.
+/// Undo leaves it alone. Job control gives a process a group of its own.
 #[tokio::test]
-async fn what_changes_during_a_command_is_seen() {
-    let argv = ["sed", "w made", "a"].map(str::to_owned).to_vec();
-    let copy = Run { argv, timeout: u64::try_from(STUCK.as_millis()).unwrap() };
-    let steps = vec![Step { tool_calls: vec![Call::Run(copy)], ..Step::default() }];
-    let plan = Plan { steps, ..Plan::default() };
-    let office = Office::new(Script { plan, ..Script::default() });
-    let job = office.asks().await;
-    let scope = Scope::Plan(bounds(&job.work().plan));
-    let summary = office.answer(job, Answer::Yes(scope)).await;
-    let seen: Vec<_> = summary.seen.iter().map(ToString::to_string).collect();
-    assert_eq!((seen, summary.undo), (vec!["seen during command 1: made".to_owned()], 0));
+async fn what_a_command_leaves_is_seen() {
+    let root = tempfile::tempdir().unwrap();
+    let pipe = root.path().join("pipe");
+    rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::from_raw_mode(0o600)).unwrap();
+    let leaves = format!("set -m; cat {} & echo $! > made", pipe.display());
+    let table: [(&[&str], &str); 2] = [
+        (&["sed", "w made", "a"], "seen during command 1: made"),
+        (
+            &["bash", "-c", &leaves],
+            "seen during command 1: a process that it started still runs; made",
+        ),
+    ];
+    for (argv, text) in table {
+        let argv = argv.iter().map(|&word| word.to_owned()).collect();
+        let run = Run { argv, timeout: u64::try_from(STUCK.as_millis()).unwrap() };
+        let steps = vec![Step { tool_calls: vec![Call::Run(run)], ..Step::default() }];
+        let plan = Plan { steps, ..Plan::default() };
+        let office = Office::new(Script { plan, ..Script::default() });
+        let job = office.asks().await;
+        let scope = Scope::Plan(bounds(&job.work().plan));
+        let summary = office.answer(job, Answer::Yes(scope)).await;
+        let left = office.desk.file("made").unwrap();
+        if let Ok(process) = left.trim().parse() {
+            signal(process, "KILL");
+        }
+        let seen: Vec<_> = summary.seen.iter().map(ToString::to_string).collect();
+        assert_eq!((seen, summary.undo), (vec![text.to_owned()], 0));
+    }
 }
 
 /// A repair has the bounds of its plan, whatever it says that it will edit. One of a plan without
