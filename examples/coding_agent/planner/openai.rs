@@ -19,7 +19,7 @@ use tokio::{task::spawn_blocking, time::sleep};
 use ureq::http::StatusCode;
 
 use super::{
-    Brief, Planner, Reply, Rung,
+    Brief, Lasting, Planner, Reply, Rung,
     context::{SYSTEM, end, prompt, repair},
     stream::{Answer, Message},
 };
@@ -157,7 +157,7 @@ impl OpenAi {
             let (why, pause) = match bought {
                 Ok(message) => return Ok(message),
                 Err(Fault::Passing(why, pause)) => (why, pause),
-                Err(Fault::Lasting(why)) => return Err(why),
+                Err(Fault::Lasting(why)) => return Err(Lasting(why).into()),
             };
             let Some(usual) = pauses.next() else { return Err(why) };
             let pause = pause.unwrap_or(*usual);

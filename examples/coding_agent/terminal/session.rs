@@ -2,7 +2,10 @@ use std::{
     env,
     path::{Path, PathBuf},
     pin::pin,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
     time::Duration,
 };
 
@@ -18,7 +21,7 @@ use coding_agent::{
         model::{Call, Plan},
         work::{Summary, Work},
     },
-    planner::Planner,
+    planner::{Lasting, Planner},
     workspace::edits::Workspace,
 };
 use machine::{
@@ -29,7 +32,7 @@ use machine::{
     store::{Committed, Message, Query, Store, Subscription},
     text::shell_word,
     view::Human,
-    worker::Worker,
+    worker::{Handled, Handler, Task, Worker},
 };
 use machine_console::http::{Http, serve};
 use rustix::{fs::Mode, process::umask};
@@ -44,9 +47,6 @@ use super::{
 
 /// The name of the program among actors.
 const NAME: &str = "coding-agent";
-
-/// The pause before the worker is asked again after a failed attempt.
-const PAUSE: Duration = Duration::from_millis(500);
 
 /// Of a command that is no check, a person is asked.
 const INTERRUPTED: &str = "The command was interrupted: after `applied` the next call is made, and \
@@ -125,12 +125,14 @@ impl<P: Planner + Clone> Session<P> {
                     None => return Ok(self.asks(&[], &self.ways(&job))),
                 },
                 AnyJob::Done(job) => return self.end(&job.state().summary),
-                job => match failed {
-                    Some((error, false)) => {
-                        self.note(&format!("{error}; it is tried again"));
-                        sleep(PAUSE).await;
+                job => match self.next_attempt(id, failed.as_ref()).await? {
+                    Some(pause) => {
+                        if let Some((error, _)) = failed {
+                            self.note(&format!("{error}; it is tried again"));
+                        }
+                        sleep(pause).await;
                     }
-                    failed => return self.stuck(&job, failed).await,
+                    None => return self.stuck(&job, failed).await,
                 },
             }
         }
@@ -192,19 +194,37 @@ impl<P: Planner + Clone> Session<P> {
         Ok(self.jobs.commit(&mut job).await?)
     }
 
+    /// The time until the worker tries again; `None` if it does not, or need not. What has just
+    /// failed may be due by now, and nothing else: the worker has done that.
+    async fn next_attempt(
+        &self,
+        id: Id,
+        failed: Option<&(String, bool)>,
+    ) -> Result<Option<Duration>, Failure> {
+        if failed.is_some_and(|(_, is_last)| *is_last) {
+            return Ok(None);
+        }
+        let detail = Box::pin(Observer::new(&self.jobs).detail::<Human>(id)).await?;
+        let retry_at = detail.trouble.as_ref().and_then(|trouble| trouble.retry_at);
+        let left = retry_at.map(|at| at.saturating_sub(self.jobs.now()));
+        let left = left.filter(|left| *left > 0 || failed.is_some());
+        Ok(left.map(|left| Duration::from_millis(u64::try_from(left).unwrap_or_default())))
+    }
+
     /// Works until nothing is ready, and tells what happens. Returns the last failed attempt, and
-    /// whether it was the last one.
+    /// whether another one is of no use.
     async fn work(&self, log: &mut Log) -> Result<Option<(String, bool)>, Failure> {
         let failed = Arc::new(Mutex::new(None));
         let workspace = Arc::clone(&self.workspace);
         let hands = Hands { workspace: Arc::clone(&workspace), jobs: self.jobs.clone() };
         let agent = Agent { planner: self.planner.clone(), workspace, rate };
-        let report = Arc::clone(&failed);
+        let (report, lasts) = (Arc::clone(&failed), Arc::<AtomicBool>::default());
         let worker = Worker::new(&self.jobs, Actors::issue(NAME)?)
-            .handler(Driver(agent))
+            .handler(Noted(Driver(agent), Arc::clone(&lasts)))
             .tool(hands)
             .on_error(move |attempt| {
-                let failed = (attempt.error.to_owned(), attempt.set_aside);
+                let is_last = attempt.set_aside || lasts.load(Relaxed);
+                let failed = (attempt.error.to_owned(), is_last);
                 *report.lock().unwrap_or_else(PoisonError::into_inner) = Some(failed);
             });
         let mut work = pin!(worker.run_until_idle());
@@ -333,6 +353,20 @@ impl<P: Planner + Clone> Session<P> {
         let http = Http::new(&self.jobs, Actors::issue("inspector")?).machine::<AnyJob>();
         tokio::spawn(serve(listener, http, std::future::pending()));
         Ok(())
+    }
+}
+
+/// A handler, and whether its last failure lasts: a worker reports only the text.
+struct Noted<H>(H, Arc<AtomicBool>);
+
+impl<H: Handler> Handler for Noted<H> {
+    type Machine = H::Machine;
+
+    async fn handle(&self, machine: H::Machine, task: &mut Task) -> Handled<H::Machine> {
+        let handled = self.0.handle(machine, task).await;
+        let lasts = handled.as_ref().is_err_and(|failure| failure.is::<Lasting>());
+        self.1.store(lasts, Relaxed);
+        handled
     }
 }
 

@@ -22,7 +22,10 @@ use coding_agent::{
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::testing::STUCK;
+use crate::{
+    terminal::{TASK, Told, agent, checked},
+    testing::{Process, STUCK},
+};
 
 const STREAM: &str = "HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n";
 const DONE: &str = "data: [DONE]\n\n";
@@ -253,6 +256,30 @@ async fn what_servers_really_send() {
         let ids: Vec<&str> = messages.iter().filter_map(|it| it["tool_call_id"].as_str()).collect();
         assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ids.len(), "{what}: {messages:?}");
         assert!(ids.len() <= 8, "{what}: {messages:?}");
+    }
+}
+
+/// A failure that lasts ends the program, with its reason. After another the worker asks again, as
+/// the program says.
+#[test]
+fn a_failure_is_told_or_tried_again() {
+    let busy = || status("503 Busy\r\nretry-after: 0");
+    let denied = || status("401 Denied");
+    for (replies, code, count) in [
+        (vec![denied(), good()], 1, 1),
+        (vec![busy(), busy(), busy(), good()], 3, 4),
+        (vec![busy(), busy(), busy(), denied()], 1, 4),
+    ] {
+        let told = format!("{replies:?}");
+        let (desk, server) = (checked(), Server::start(replies));
+        let mut agent = agent(&desk, &["do", TASK]);
+        agent.env("CODING_AGENT_URL", &server.url).env("CODING_AGENT_MODEL", "small");
+        let ended = Told::of(Process::start(&mut agent));
+        assert_eq!(ended.code, code, "{told}: {:?} {}", ended.events, ended.errors);
+        assert_eq!(server.requests().len(), count, "{told}");
+        assert_eq!(ended.errors.contains("401"), code == 1, "{told}: {}", ended.errors);
+        let is_again = |note: &&Value| note["text"].as_str().unwrap().contains("it is tried again");
+        assert_eq!(ended.all("note").into_iter().filter(is_again).count(), usize::from(count > 1));
     }
 }
 
