@@ -25,6 +25,27 @@ const SHELLS: [&str; 10] =
 const DESTROYERS: [&str; 7] = ["checkout", "clean", "reset", "restore", "rm", "stash", "switch"];
 const GIT: &str = "git";
 
+/// The commands that only check, and whether words can follow. They run the code of the folder.
+const CHECKS: [(&str, bool); 13] = [
+    ("cargo build", true),
+    ("cargo check", true),
+    ("cargo clippy", true),
+    ("cargo fmt --check", false),
+    ("cargo test", true),
+    ("go test", true),
+    ("go vet", true),
+    ("make test", false),
+    ("npm test", false),
+    ("pytest", true),
+    ("python3 -B -m unittest", true),
+    ("python3 -m pytest", true),
+    ("python3 -m unittest", true),
+];
+
+/// What can follow, besides the names of tests, files and folders.
+const OPTIONS: &str = "./... --all-features --all-targets --lib --locked --offline --quiet --release \
+                       --tests --verbose --workspace -q -v";
+
 /// Runs a program in the folder, without input. The call has no other time limit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -92,6 +113,21 @@ impl Run {
         file.ok_or_else(|| Refusal::new(name, refusal::NO_PROGRAM))
     }
 
+    /// Returns `true` if it only checks: it is in the list, or is a program of the folder, without
+    /// arguments, that the plan does not edit.
+    pub fn is_check(&self, is_kept: impl FnOnce(&Place) -> bool) -> bool {
+        if let [program] = &self.argv[..]
+            && let Some(path) = program.strip_prefix("./")
+        {
+            return path.parse::<Place>().is_ok_and(|path| is_kept(&path));
+        }
+        CHECKS.iter().any(|(check, has_more)| {
+            let mut words = self.argv.iter().map(String::as_str);
+            let is_it = check.split(' ').all(|word| words.next() == Some(word));
+            is_it && words.all(|word| *has_more && is_harmless(word))
+        })
+    }
+
     /// Why a person must confirm it: it is a shell, or a word of it is the name of one; or it is
     /// git, and throws work away. A shell that another program starts is not seen.
     pub fn danger(&self, program: &Path) -> Option<Why> {
@@ -111,6 +147,13 @@ impl Run {
 
 fn is_between_words(letter: char) -> bool {
     !letter.is_alphanumeric() && !"/-_.".contains(letter)
+}
+
+/// An option of a check that does nothing else, or the name of something in the folder.
+fn is_harmless(word: &str) -> bool {
+    let is_plain = |letter: char| letter.is_alphanumeric() || "/-_.:".contains(letter);
+    let is_name = !word.starts_with(['-', '/']) && !word.contains("..");
+    OPTIONS.split(' ').any(|option| option == word) || is_name && word.chars().all(is_plain)
 }
 
 /// The last part of a path.

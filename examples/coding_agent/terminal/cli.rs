@@ -90,7 +90,8 @@ pub struct Do {
     #[command(flatten)]
     pub said: Option<Said>,
     /// Confirm a plan that edits just the files that it expects to, keeps most lines of each, and
-    /// runs no shell, nor git that throws work away; unless the task names what no undo takes back.
+    /// runs only checks: known ones, such as `cargo test`, and programs of the folder that it does
+    /// not edit; unless the task names what no undo takes back.
     #[arg(long)]
     pub yes: bool,
     /// Begin although git shows changes, or although there is no repository.

@@ -8,8 +8,9 @@ use coding_agent::{
     },
     workspace::{
         edits::Workspace,
-        refusal::Refusal,
-        set::{Change, EditSet, Image},
+        place::Place,
+        refusal::{NO_CHECK, Refusal},
+        set::{Change, EditSet, Found, Image},
     },
 };
 use similar::TextDiff;
@@ -36,8 +37,8 @@ pub fn rate(goal: &str) -> Risk {
 
 impl Preview {
     /// The policy of `--yes` is here: it confirms a plan if the request is not of high risk, the
-    /// edits are of the files that it expects to change and keep most lines, and no command is a
-    /// shell, or git that throws work away. A shell that another program starts is not seen.
+    /// edits are of the files that it expects to change and keep most lines, and each command only
+    /// checks. What the code of the folder does in a check is not seen.
     pub fn of(workspace: &Workspace, work: &Work, bounds: Bounds) -> Self {
         let mut objections = Vec::new();
         if work.risk == Risk::High {
@@ -47,8 +48,13 @@ impl Preview {
             if let Call::Run(run) = call {
                 // One that the plan itself makes is not there yet.
                 let program = run.program(&workspace.folder.path).unwrap_or_default();
+                let is_kept = |path: &Place| {
+                    let found = workspace.folder.look(path);
+                    matches!(found, Ok(Found::File(_))) && !bounds.paths.contains(path)
+                };
                 let danger = run.danger(&program);
-                objections.extend(danger.map(|(_, why)| format!("{:?}: {why}", run.argv)));
+                let why = danger.or_else(|| (!run.is_check(is_kept)).then_some(NO_CHECK));
+                objections.extend(why.map(|(_, why)| format!("{:?}: {why}", run.argv)));
             }
         }
         let (sets, refusal) = workspace.plan_each(&work.plan.edits());

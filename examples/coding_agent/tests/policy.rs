@@ -19,7 +19,10 @@ use crate::{
     face::Told,
     plans::{Office, bounds, script},
     testing::STUCK,
-    workspace::refusal::{Code, DESTROYS, SHELL, Why},
+    workspace::{
+        place::Place,
+        refusal::{Code, DESTROYS, SHELL, Why},
+    },
 };
 
 fn command(argv: &[&str]) -> Run {
@@ -72,6 +75,79 @@ fn dangers_are_seen_by_their_names() {
     ];
     for (argv, danger) in table {
         assert_eq!(command(argv).danger(Path::new("")), danger, "{argv:?}");
+    }
+}
+
+/// What `--yes` confirms: `script` is a program of the folder that the plan does not edit.
+#[test]
+fn checks_are_known_by_all_their_words() {
+    let checks: [&[&str]; 16] = [
+        &["cargo", "test"],
+        &["cargo", "test", "--offline", "--quiet", "--lib", "module::name"],
+        &["cargo", "check", "--workspace"],
+        &["cargo", "clippy", "--all-targets"],
+        &["cargo", "build", "--release"],
+        &["cargo", "fmt", "--check"],
+        &["npm", "test"],
+        &["pytest", "-q", "tests/test_sums.py::test"],
+        &["python3", "-m", "pytest"],
+        &["python3", "-m", "unittest", "test_sums"],
+        &["python3", "-B", "-m", "unittest"],
+        &["go", "test", "./..."],
+        &["go", "vet", "./sums"],
+        &["make", "test"],
+        &["./script"],
+        &["./sub/script"],
+    ];
+    let others: [&[&str]; 42] = [
+        &[],
+        &[""],
+        &["cargo"],
+        &["cargo", "x"],
+        &["cargo", "run"],
+        &["cargo", "fmt"],
+        &["cargo", "fmt", "--check", "--", "a"],
+        &["cargo", "clippy", "--fix"],
+        &["cargo", "test", "--config", "build.rustc-wrapper='rm'"],
+        &["cargo", "test", "--manifest-path=/tmp/Cargo.toml"],
+        &["cargo", "build", "--target-dir", "/tmp"],
+        &["/tmp/cargo", "test"],
+        &["./cargo", "test"],
+        &["make"],
+        &["make", "test", "install"],
+        &["make", "-f", "/tmp/Makefile", "test"],
+        &["npm", "test", "--prefix", "/tmp"],
+        &["npm", "install"],
+        &["go", "test", "-exec", "rm"],
+        &["go", "test", "../..."],
+        &["pytest", "../other"],
+        &["pytest", "/tmp"],
+        &["pytest", "-p", "plugin"],
+        &["pytest", "@words"],
+        &["python3", "-c", "import os; os.remove('a')"],
+        &["python3", "-m", "http.server"],
+        &["perl", "-e", "unlink 'a'"],
+        &["rm", "-rf", "."],
+        &["find", ".", "-delete"],
+        &["git", "status"],
+        &["git", "apply", "-R", "diff"],
+        &["git", "branch", "-D", "main"],
+        &["git", "commit", "-a"],
+        &["git", "push", "--force"],
+        &["git", "update-ref", "refs/heads/main", "HEAD~1"],
+        &["git", "worktree", "remove", "--force", "other"],
+        &["./edited"],
+        &["./script", "now"],
+        &["./../script"],
+        &["./.git/hooks/pre-commit"],
+        &["script"],
+        &["/bin/script"],
+    ];
+    for (argv, is_check) in
+        checks.map(|argv| (argv, true)).into_iter().chain(others.map(|argv| (argv, false)))
+    {
+        let is_kept = |path: &Place| path.split().1 == "script";
+        assert_eq!(command(argv).is_check(is_kept), is_check, "{argv:?}");
     }
 }
 

@@ -154,8 +154,9 @@ fn changes_are_seen() {
 /// The program itself, with a secret in its environment.
 #[test]
 fn the_environment_is_not_leaked() {
-    let (desk, script) = (desk(), "script.json");
-    let call = json!({"tool": "run", "argv": ["env"], "timeout": 60_000});
+    let (desk, script) = (Desk::on_disk(&[("check", "#!/bin/sh\nenv\n")]), "script.json");
+    fs::set_permissions(desk.path("check"), fs::Permissions::from_mode(0o755)).unwrap();
+    let call = json!({"tool": "run", "argv": ["./check"], "timeout": 60_000});
     let plan = json!({"plan": {"steps": [{"tool_calls": [call]}]}});
     fs::write(desk.root().join(script), plan.to_string()).unwrap();
     let mut program = Command::new(env!("CARGO_BIN_EXE_coding_agent"));

@@ -324,6 +324,12 @@ fn the_policy_asks() {
     for (task, script, objection) in [
         (TASK, script("a", &[&["sh", "-c", "true"]], WRONG, RIGHT), "a shell"),
         (TASK, script("a", &[&["git", "reset", "--hard"]], WRONG, RIGHT), "destroy"),
+        (TASK, script("a", &[&["git", "push", "--force"]], WRONG, RIGHT), "no known check"),
+        (
+            TASK,
+            script("check", &[&["./check"]], "@@\n-grep -q right a\n+true\n", ""),
+            "no known check",
+        ),
         (TASK, outside, "expects to change"),
         (TASK, more, "expects to change"),
         (TASK, script("a", &[&["./check"]], &most, RIGHT), "removes most"),

@@ -45,6 +45,7 @@ pub const BUSY: Why = (E_POLICY_DENIED, "in use by another agent: wait for its e
 pub const REMOVES_MOST: Why = (E_POLICY_DENIED, "most lines go: a person must confirm it");
 pub const SHELL: Why = (E_POLICY_DENIED, "a shell can do anything: a person must confirm it");
 pub const DESTROYS: Why = (E_POLICY_DENIED, "it can destroy work: a person must confirm it");
+pub const NO_CHECK: Why = (E_POLICY_DENIED, "no known check: a person must confirm it");
 
 pub const MISSING: Why = (E_CONFLICT, "there is no such file");
 pub const EXISTS: Why = (E_CONFLICT, "it exists: read it, and name its digest");
