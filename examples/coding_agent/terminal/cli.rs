@@ -57,8 +57,8 @@ struct Cli {
     /// The folder. The agent itself reads and writes nothing outside of it.
     #[arg(long, global = true, value_name = "FOLDER", default_value = ".")]
     folder: PathBuf,
-    /// What undo and crashes need; by default a folder beside that one, with `.edits` in its name.
-    /// The jobs are beside it, in a file with `.db` in its name.
+    /// What undo and crashes need, and the jobs, in `jobs.db`; by default a folder beside that one,
+    /// with `.edits` in its name.
     #[arg(long, global = true, value_name = "FOLDER")]
     store: Option<PathBuf>,
 }
@@ -170,7 +170,7 @@ async fn drive(asked: Do, folder: &Path, store: &Path) -> Result<Exit, Failure> 
         return Session::open(asked, folder, store, script).await?.drive().await;
     }
     let asks_no_planner = |said: &Said| said.cancel.is_some() || said.decline.is_some();
-    match OpenAi::from_environment(&store.with_added_extension("model")) {
+    match OpenAi::from_environment(&store.join("model")) {
         Ok(model) => Session::open(asked, folder, store, model).await?.drive().await,
         Err(_) if asked.said.as_ref().is_some_and(asks_no_planner) => {
             Session::open(asked, folder, store, Script::default()).await?.drive().await

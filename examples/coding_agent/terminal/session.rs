@@ -48,6 +48,9 @@ use super::{
 /// The name of the program among actors.
 const NAME: &str = "coding-agent";
 
+/// The file of the jobs in the store.
+const JOBS: &str = "jobs.db";
+
 /// Of a command that is no check, a person is asked.
 const INTERRUPTED: &str = "The command was interrupted: after `applied` the next call is made, and \
                            after `not-applied` it runs again. ";
@@ -87,7 +90,7 @@ impl<P: Planner + Clone> Session<P> {
         let again = words.iter().map(shell_word).collect::<Vec<_>>().join(" ");
         // The jobs have texts of files. The files beside them get the same permissions.
         let usual = umask(Mode::RWXG | Mode::RWXO);
-        let jobs = Store::sqlite(store.with_added_extension("db")).await;
+        let jobs = Store::sqlite(store.join(JOBS)).await;
         umask(usual);
         let jobs = jobs?;
         let face = Face::new(asked.json);
@@ -319,7 +322,7 @@ impl<P: Planner + Clone> Session<P> {
 
     /// A person has to say whether the call in doubt took effect, or to look at what failed.
     async fn stuck(&self, job: &AnyJob, failed: Option<(String, bool)>) -> Result<Exit, Failure> {
-        let machine = shell_word(self.store.with_added_extension("db"));
+        let machine = shell_word(self.store.join(JOBS));
         let machine = format!("machine --db {machine}");
         let detail = Box::pin(Observer::new(&self.jobs).detail::<Human>(job.id())).await?;
         let mut open =

@@ -58,7 +58,7 @@ async fn disturb(desk: &Desk, jobs: &Store, ann: &Human) {
 pub async fn confirm(desk: &Desk, asked: &Told, finding: Finding<'_>) {
     let command = asked.one("asks")["commands"][0].as_str().unwrap();
     let call: Id = command.split(' ').rev().nth(3).unwrap().parse().unwrap();
-    let jobs = Store::sqlite(desk.store().with_added_extension("db")).await.unwrap();
+    let jobs = Store::sqlite(desk.store().join("jobs.db")).await.unwrap();
     let (actors, ann) = (Actors::issue("ann").unwrap(), Human::new("ann").unwrap());
     let operator = Operator::new(&jobs, &actors, &ann, "test");
     let doubt = operator.in_doubt(call, finding).await.unwrap();
@@ -75,7 +75,7 @@ async fn a_call_in_doubt_waits_for_a_person() {
         let (desk, ann) = (checked(), Human::new("ann").unwrap());
         written(&desk, &usual());
         assert_eq!(work(&desk, &[TASK]).code, 3);
-        let file = desk.store().with_added_extension("db");
+        let file = desk.store().join("jobs.db");
         let jobs = Store::sqlite(&file).await.unwrap();
         disturb(&desk, &jobs, &ann).await;
         drop(jobs);

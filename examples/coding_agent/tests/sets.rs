@@ -3,10 +3,14 @@
 use std::{
     fs::{self, File, Permissions},
     os::unix::fs::{MetadataExt, PermissionsExt, symlink},
+    process::Command,
 };
+
+use serde_json::json;
 
 use crate::{
     desk::{Desk, FILES, delete, disk_is_full, patch, place, rename, write},
+    terminal::{RIGHT, TASK, repository, script, written},
     workspace::{
         edits::Step,
         place::Place,
@@ -115,6 +119,22 @@ fn what_was_made_is_read_back() {
     assert_eq!(report.conflicts[0].path, place("a"));
     assert_eq!(workspace.undo().unwrap_err().why, refusal::NOTHING_TO_UNDO.1);
     assert_eq!(desk.file("a").unwrap(), "a person's\n");
+}
+
+/// Also if it is in the repository of another folder.
+#[test]
+fn git_does_not_see_the_store() {
+    let desk = repository(&[("sub/a", "old\n")]);
+    let mut script = script("a", &[], RIGHT, RIGHT);
+    script["plan"]["verification"] = json!({});
+    let mut program = Command::new(env!("CARGO_BIN_EXE_coding_agent"));
+    program.args(["do", TASK, "--yes", "--script"]).arg(written(&desk, &script));
+    let output = program.arg("--folder").arg(desk.path("sub")).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert!(desk.path("sub.edits/jobs.db").exists());
+    let mut git = Command::new("git");
+    let output = git.args(["status", "--porcelain"]).current_dir(desk.folder()).output().unwrap();
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), " M sub/a\n");
 }
 
 /// Files that are not in a set are the same files, with the same times.

@@ -76,6 +76,8 @@ impl Store {
         let store = Self { path: path.clone(), kept };
         let owner = folder.path.as_os_str().as_encoded_bytes();
         if !path.join("folder").exists() {
+            // It can be in the repository of another folder.
+            store.write(".gitignore", b"*\n")?;
             store.write("folder", owner)?;
         }
         let stored = fs::read(path.join("folder")).at(&at)?;
