@@ -137,6 +137,21 @@ fn git_does_not_see_the_store() {
     assert_eq!(String::from_utf8(output.stdout).unwrap(), " M sub/a\n");
 }
 
+/// Nothing is undone around it; a person can do something about it.
+#[test]
+fn a_damaged_record_is_named() {
+    let desk = Desk::new(&FILES);
+    let workspace = desk.open();
+    let set = workspace.plan(&[patch("a", "@@\n-one\n+ONE\n")]).unwrap();
+    workspace.apply(&set, None).unwrap();
+    drop(workspace);
+    fs::write(desk.store().join("sets/1"), "{").unwrap();
+    let refusal = desk.watched(Box::new(|_, _| Ok(()))).err().unwrap();
+    assert!(refusal.at.ends_with("store/sets/1"), "{refusal}");
+    assert!(refusal.why.contains("move the store away"), "{refusal}");
+    assert_eq!(desk.file("a").unwrap(), "ONE\n");
+}
+
 /// Files that are not in a set are the same files, with the same times.
 #[test]
 fn an_undo_touches_no_other_file() {

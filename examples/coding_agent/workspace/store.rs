@@ -10,12 +10,19 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use super::{
     folder::{Folder, lock, look},
     place::Place,
-    refusal::{self, At, Code::E_POLICY_DENIED, Refusal},
+    refusal::{
+        self, At,
+        Code::{E_IO, E_POLICY_DENIED},
+        Refusal,
+    },
     set::{Change, Conflict, Digest, EditSet, Ending, Found},
 };
 
 /// The folder of the records of the sets.
 const SETS: &str = "sets";
+
+const DAMAGED: &str = "this record is damaged: put a copy of it here; or move the store away, with \
+                       its jobs and all that `undo` takes back";
 
 /// What has to survive a crash, in a folder beside that of the agent: the contents by digest, the
 /// records of the sets and of the commands, and the files that were at a path. It is on the same
@@ -142,7 +149,8 @@ impl Store {
     pub fn load_from<T: DeserializeOwned>(&self, part: &str, number: usize) -> Result<T, Refusal> {
         let path = self.path.join(format!("{part}/{number}"));
         let json = fs::read(&path).at(path.display())?;
-        serde_json::from_slice(&json).at(path.display())
+        serde_json::from_slice(&json)
+            .map_err(|error| Refusal::new(path.display(), (E_IO, format!("{error}; {DAMAGED}"))))
     }
 
     /// The numbers of the records in a folder of the store, the newest first.
