@@ -163,7 +163,12 @@ fn a_plan_makes_the_edits_that_it_showed() {
         ("a", 0o755, 1, "c", Ok(None)),
         ("b", 0o644, 0, "b", DENIED),
     ] {
-        let seen = Some(SeenDuring { command: 1, paths: vec![place(changed)] });
+        let seen = Some(SeenDuring {
+            command: 1,
+            paths: vec![place(changed)],
+            is_held: false,
+            is_interrupted: false,
+        });
         let at = Occurrence { attempt, ..Occurrence::default() };
         let ended = vec![Entry { seen, ..entry(None) }];
         let work = Work { at, ended, shown: shown.to_vec(), ..Work::default() };
