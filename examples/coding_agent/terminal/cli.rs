@@ -5,6 +5,7 @@ use std::{
     net::SocketAddr,
     path::{Path, PathBuf},
     process::ExitCode,
+    sync::atomic::Ordering::Relaxed,
 };
 
 use clap::{Args, Parser, Subcommand, builder::NonEmptyStringValueParser};
@@ -25,7 +26,7 @@ use tokio::{
 
 use super::{
     demo,
-    face::{Face, Told},
+    face::{Face, IS_AT_PROMPT, Told},
     session::Session,
 };
 
@@ -153,12 +154,15 @@ fn run(Cli { command, folder, store }: Cli) -> Result<Exit, Failure> {
     }
 }
 
-/// Ends the program, and its command first, on a signal; also while a person is asked.
+/// Ends the program, and its command first, on a signal. An interrupt at a prompt ends that one.
 fn end_on(kind: SignalKind) -> io::Result<()> {
     let mut signals = signal(kind)?;
     tokio::spawn(async move {
-        signals.recv().await;
-        runner::exit(128 + kind.as_raw_value());
+        while signals.recv().await.is_some() {
+            if kind != SignalKind::interrupt() || !IS_AT_PROMPT.load(Relaxed) {
+                runner::exit(128 + kind.as_raw_value());
+            }
+        }
     });
     Ok(())
 }

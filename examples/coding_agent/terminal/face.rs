@@ -1,6 +1,7 @@
 use std::{
     fmt::{self, Display},
     io::{self, ErrorKind, IsTerminal, Write},
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
     time::Duration,
 };
 
@@ -17,6 +18,9 @@ use indicatif::ProgressBar;
 use inquire::{InquireError, Select, Text};
 use machine::text::is_invisible;
 use serde::Serialize;
+
+/// A person is at a prompt: Control-C ends it, and the program goes on.
+pub static IS_AT_PROMPT: AtomicBool = AtomicBool::new(false);
 
 /// The time between two pictures of the spinner.
 const TICK: Duration = Duration::from_millis(120);
@@ -116,12 +120,17 @@ impl Face {
         prompt: impl FnOnce() -> Result<T, InquireError>,
     ) -> Result<Option<T>, InquireError> {
         let Self::Terminal(bar) = self else { return Ok(None) };
-        match bar.suspend(prompt) {
+        IS_AT_PROMPT.store(true, Relaxed);
+        let answer = match bar.suspend(prompt) {
+            // Control-C, whose signal may still be on its way.
+            Err(InquireError::IO(error)) if error.kind() == ErrorKind::Interrupted => {
+                return Ok(None);
+            }
             Err(InquireError::OperationCanceled) => Ok(None),
-            // Control-C.
-            Err(InquireError::IO(error)) if error.kind() == ErrorKind::Interrupted => Ok(None),
             answer => answer.map(Some),
-        }
+        };
+        IS_AT_PROMPT.store(false, Relaxed);
+        answer
     }
 }
 
