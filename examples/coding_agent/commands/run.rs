@@ -14,6 +14,9 @@ use crate::workspace::{
     set::{Digest, Found},
 };
 
+/// A part of a path that leads out of a folder.
+const UP: &str = "..";
+
 /// The variables that a command gets. No other is known to be free of secrets.
 const ENVIRONMENT: &str = "CARGO_HOME HOME LANG LC_ALL LOGNAME PATH RUSTUP_HOME RUSTUP_TOOLCHAIN \
                            TERM TMPDIR TZ USER VIRTUAL_ENV";
@@ -152,7 +155,7 @@ fn is_between_words(letter: char) -> bool {
 /// An option of a check that does nothing else, or the name of something in the folder.
 fn is_harmless(word: &str) -> bool {
     let is_plain = |letter: char| letter.is_alphanumeric() || "/-_.:".contains(letter);
-    let is_name = !word.starts_with(['-', '/']) && !word.contains("..");
+    let is_name = !word.starts_with(['-', '/']) && !word.contains(UP);
     OPTIONS.split(' ').any(|option| option == word) || is_name && word.chars().all(is_plain)
 }
 
