@@ -35,7 +35,6 @@ use machine::{
     worker::{Handled, Handler, Task, Worker},
 };
 use machine_console::http::{Http, serve};
-use rustix::{fs::Mode, process::umask};
 use tokio::{net::TcpListener, time::sleep};
 
 use super::{
@@ -88,11 +87,7 @@ impl<P: Planner + Clone> Session<P> {
             }
         }
         let again = words.iter().map(shell_word).collect::<Vec<_>>().join(" ");
-        // The jobs have texts of files. The files beside them get the same permissions.
-        let usual = umask(Mode::RWXG | Mode::RWXO);
-        let jobs = Store::sqlite(store.join(JOBS)).await;
-        umask(usual);
-        let jobs = jobs?;
+        let jobs = Store::sqlite(store.join(JOBS)).await?;
         let face = Face::new(asked.json);
         let (workspace, store) = (Arc::new(Mutex::new(workspace)), store.to_owned());
         Ok(Self { asked, planner, workspace, jobs, store, face, again })
