@@ -25,13 +25,33 @@ use crate::{
     },
 };
 
+/// The end of the journal: the sequence number of its newest line, and the chain up to it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct JournalEnd {
+    newest: i64,
+    chain: Digest,
+}
+
+impl JournalEnd {
+    pub(super) fn read(connection: &Connection) -> rusqlite::Result<Self> {
+        let newest = connection.find(
+            // A chain that is missing here breaks the chain of the file; a full verification
+            // reports it.
+            "SELECT seq, chain FROM journal ORDER BY seq DESC LIMIT 1",
+            [],
+            |row| Ok((row.get(0)?, row.get::<_, [u8; 32]>(1).ok())),
+        )?;
+        let (newest, chain) = newest.unwrap_or((0, None));
+        Ok(Self { newest, chain: chain.map_or(Digest::ZERO, Digest::from_bytes) })
+    }
+}
+
 /// The journal lines of one transaction. They are inserted at its end, because only the last one
 /// gets the chain, and lines cannot be updated.
 #[derive(Debug)]
 pub(super) struct Lines<'a> {
-    newest: i64,
-    /// The chain up to the previous transaction.
-    chain: Digest,
+    /// Its newest line is the last pending one; its chain is that of the previous transaction.
+    end: JournalEnd,
     pending: Vec<Pending<'a>>,
 }
 
@@ -44,36 +64,30 @@ struct Pending<'a> {
 }
 
 impl<'a> Lines<'a> {
-    pub(super) fn begin(connection: &Connection) -> rusqlite::Result<Self> {
-        let newest = connection.find(
-            // A chain that is missing here breaks the chain of the file; a full verification
-            // reports it.
-            "SELECT seq, chain FROM journal ORDER BY seq DESC LIMIT 1",
-            [],
-            |row| Ok((row.get(0)?, row.get::<_, [u8; 32]>(1).ok())),
-        )?;
-        let (newest, chain) = newest.unwrap_or((0, None));
-        let chain = chain.map_or(Digest::ZERO, Digest::from_bytes);
-        Ok(Self { newest, chain, pending: Vec::new() })
+    pub(super) fn after(end: JournalEnd) -> Self {
+        Self { end, pending: Vec::new() }
     }
 
     /// The sequence number after the next lines.
-    fn after(&self, lines: &[Line]) -> Result<i64, RollbackCause> {
+    fn number_after(&self, lines: &[Line]) -> Result<i64, RollbackCause> {
         let full = || RollbackCause(Unavailable::other("the journal has no more sequence numbers"));
         let count = i64::try_from(lines.len()).ok();
-        count.and_then(|count| self.newest.checked_add(count)).ok_or_else(full)
+        count.and_then(|count| self.end.newest.checked_add(count)).ok_or_else(full)
     }
 
     fn add(&mut self, instance: i64, definition: i64, line: &'a Line) {
-        // Not too large: see `after`.
-        self.newest += 1;
-        self.pending.push(Pending { seq: self.newest, instance, definition, line });
+        // Not too large: see `number_after`.
+        self.end.newest += 1;
+        self.pending.push(Pending { seq: self.end.newest, instance, definition, line });
     }
 
-    /// Inserts the lines. The last one covers all lines of the file so far.
-    pub(super) fn insert(&self, db: Keyed<'_>) -> rusqlite::Result<()> {
-        let Some(last) = self.pending.last() else { return Ok(()) };
-        let mut parts: Vec<&[u8]> = vec![self.chain.bytes()];
+    /// Inserts the lines. The last one covers all lines of the file so far. Returns the new end.
+    pub(super) fn insert(&self, db: Keyed<'_>) -> rusqlite::Result<JournalEnd> {
+        if self.pending.is_empty() {
+            return Ok(self.end);
+        }
+        let JournalEnd { newest, chain } = self.end;
+        let mut parts: Vec<&[u8]> = vec![chain.bytes()];
         parts.extend(self.pending.iter().map(|pending| pending.line.digest.bytes().as_slice()));
         let chain = db.key.digest(&parts);
         let mut insert = db.prepare_cached(
@@ -94,10 +108,10 @@ impl<'a> Lines<'a> {
                 line.edge,
                 line.body,
                 line.digest.bytes(),
-                (*seq == last.seq).then(|| chain.bytes()),
+                (*seq == newest).then(|| chain.bytes()),
             ])?;
         }
-        Ok(())
+        Ok(JournalEnd { newest, chain })
     }
 }
 
@@ -135,7 +149,7 @@ pub(super) fn apply_alone<'a>(
         numbers.get(db, definition.fingerprint, &batch.definitions)?;
     }
     let definition = numbers.get(db, row.definition, &batch.definitions)?;
-    let newest = lines.after(&write.lines)?;
+    let newest = lines.number_after(&write.lines)?;
     let place = Place { definition, newest, commit_id: batch.commit_id };
     if !update(&db, no, *expected, &place, row)? {
         return Ok(None);
@@ -174,7 +188,7 @@ pub(super) fn apply<'a>(
         let newest = if write.lines.is_empty() {
             machine.map_or(0, |machine| machine.newest)
         } else {
-            lines.after(&write.lines)?
+            lines.number_after(&write.lines)?
         };
         let place = Place { definition, newest, commit_id: batch.commit_id };
         let no = match (machine, write.expected) {

@@ -7,7 +7,7 @@ use std::{
 use rusqlite::Connection;
 
 use super::{
-    apply::{self, Lines},
+    apply::{self, JournalEnd, Lines},
     cached::{Cached, Keyed},
     checkpoint::CheckpointState,
     connection::{self, Role},
@@ -45,12 +45,37 @@ pub(super) struct Group {
     /// None after an error that left the connection in doubt; it is opened again for the next
     /// group. It waits for a lock only in [`begin`].
     connection: Option<Connection>,
+    /// Set while a committed transaction of this connection was the last one that it knows of.
+    known: Option<Known>,
     numbers: Numbers,
     places: Places,
     opened: Opened,
     checkpoints: Arc<CheckpointState>,
     #[cfg(test)]
     pub(super) fault: Arc<super::tests::Fault>,
+}
+
+/// The facts that a transaction begins with. They hold until another connection commits.
+#[derive(Debug, Clone, Copy)]
+struct Known {
+    /// SQLite's `data_version`, which changes when another connection commits.
+    version: i64,
+    end: JournalEnd,
+    /// There are inboxes, leases or children in the file.
+    consequences: bool,
+}
+
+impl Known {
+    /// Reads them in a transaction, unless `last` has them.
+    fn at_begin(connection: &Connection, last: Option<Self>) -> Result<Self, RollbackCause> {
+        let version = connection.get("PRAGMA data_version", [], |row| row.get(0))?;
+        if let Some(last) = last.filter(|last| last.version == version) {
+            return Ok(last);
+        }
+        check_format(connection)?;
+        let consequences = work::drives(connection)?;
+        Ok(Self { version, end: JournalEnd::read(connection)?, consequences })
+    }
 }
 
 enum GroupFailure {
@@ -74,6 +99,7 @@ impl Group {
             path,
             settings,
             connection: Some(connection),
+            known: None,
             numbers: Numbers::default(),
             places: Places::default(),
             opened,
@@ -122,17 +148,20 @@ impl Group {
         begin(connection, &self.checkpoints, left_ms)
             .map_err(|error| GroupFailure::Begin(unavailable(&error)))?;
         fail_point!("store-begun");
-        if let Err(failure) = check_format(connection) {
-            self.roll_back();
-            return Err(GroupFailure::Begin(failure.0));
-        }
+        let mut known = match Known::at_begin(connection, self.known.take()) {
+            Ok(known) => known,
+            Err(failure) => {
+                self.roll_back();
+                return Err(GroupFailure::Begin(failure.0));
+            }
+        };
         // A write to a file that the path no longer leads to would be lost.
         if !self.place.is_in_place(&self.path) {
             self.roll_back();
             return Err(GroupFailure::Begin(Unavailable::Moved));
         }
-        let written =
-            write(connection, &self.settings, (&mut self.numbers, &mut self.places), batches);
+        let caches = (&mut self.numbers, &mut self.places);
+        let written = write(connection, &self.settings, caches, &mut known, batches);
         let (outcomes, wrote) = match written {
             Ok(written) => written,
             Err(failure) => {
@@ -146,6 +175,7 @@ impl Group {
         let committed = commit(connection);
         match committed {
             Ok(()) => {
+                self.known = Some(known);
                 self.numbers.committed();
                 // Moved away since the last check: it is unknown where the commit is.
                 if wrote.is_some() && !self.place.is_in_place(&self.path) {
@@ -266,15 +296,15 @@ fn write(
     connection: &Connection,
     settings: &StoreSettings,
     (numbers, places): (&mut Numbers, &mut Places),
+    Known { end, consequences, .. }: &mut Known,
     batches: &[&WriteBatch],
 ) -> Result<(Vec<WriteOutcome>, Option<usize>), RollbackCause> {
     let db = Keyed { connection, key: &settings.key };
-    let mut lines = Lines::begin(connection)?;
-    let mut consequences = work::drives(connection)?;
+    let mut lines = Lines::after(*end);
     let mut wrote = None;
     let mut outcomes = Vec::with_capacity(batches.len());
     for (index, &batch) in batches.iter().enumerate() {
-        let alone = (batch, consequences);
+        let alone = (batch, *consequences);
         if let Some(applied) = apply::apply_alone(db, places, numbers, &mut lines, alone)? {
             fail_point!("store-write");
             wrote = Some(index);
@@ -291,15 +321,15 @@ fn write(
                 if wrote.is_none_or(|other: usize| batches[other].writes.is_empty()) {
                     wrote = Some(index);
                 }
-                consequences |= !batch.has_no_work();
+                *consequences |= !batch.has_no_work();
                 let known = (&mut *numbers, &mut *places);
-                let of = (batch, consequences);
+                let of = (batch, *consequences);
                 Ok(apply::apply(db, known, &mut lines, of, (&rows, admitted))?)
             }
         };
         outcomes.push(Ok(outcome));
     }
-    lines.insert(db)?;
+    *end = lines.insert(db)?;
     Ok((outcomes, wrote))
 }
 
