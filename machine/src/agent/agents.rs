@@ -87,16 +87,15 @@ impl Agents {
     }
 
     async fn try_to_add(&self, new: &NewTurn, at_once: bool) -> Result<(), AgentError> {
-        let (store, agent, now) = (&self.0, &new.agent, self.0.now());
+        let (store, agent, task, now) = (&self.0, &new.agent, &new.task, self.0.now());
         let head = self.load(agent).await?;
         let mut stored = StoredRows::of(&head);
-        stored.turns(store, &[new.id]).await?;
-        // The queue of an idle agent is empty, unless a worker is about to dispatch its first turn.
-        let is_free = head.turn().is_none() && stored.queue(store, agent, 1).await?.is_empty();
-        if let Some(missing) = stored.missing(store, &new.task).await? {
+        stored.load(store, &[new.id], &[task.context_box, task.output_box]).await?;
+        if let Some(missing) = stored.missing(task) {
             return Err(missing);
         }
-        stored.boxes(store, &[new.task.output_box]).await?;
+        // The queue of an idle agent is empty, unless a worker is about to dispatch its first turn.
+        let is_free = head.turn().is_none() && stored.queue(store, agent, 1).await?.is_empty();
         let new = new.clone();
         let request = if at_once || is_free {
             TurnRequest::UiAction { new, now }
@@ -140,7 +139,7 @@ impl Agents {
 
     async fn try_to_stop(&self, turn: TurnId, by: &Human) -> Result<(), AgentError> {
         let mut stored = StoredRows::default();
-        stored.turns(&self.0, &[turn]).await?;
+        stored.load(&self.0, &[turn], &[]).await?;
         let record = stored.rows.turns.get(&turn).ok_or(TurnRefusal::UnknownTurn { turn })?;
         let agent = record.agent.clone();
         let head = self.load(&agent).await?;
@@ -264,7 +263,7 @@ impl Agents {
     /// [`LoadError`] if it cannot be read now, or it was edited.
     pub async fn turn(&self, turn: TurnId) -> Result<Option<TurnRecord>, LoadError> {
         let mut stored = StoredRows::default();
-        stored.turns(&self.0, &[turn]).await?;
+        stored.load(&self.0, &[turn], &[]).await?;
         Ok(stored.rows.turns.remove(&turn))
     }
 

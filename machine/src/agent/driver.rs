@@ -1,4 +1,4 @@
-use std::{future::Future, pin::pin, time::Duration};
+use std::{future::Future, pin::pin, slice, time::Duration};
 
 use futures_util::future::{Either, select};
 use serde_json::json;
@@ -184,12 +184,10 @@ impl Step {
             return Ok(());
         }
         stored.children(store, turn).await?;
-        if !matches!(self, Self::Report(_)) {
-            stored.turns(store, &[turn.id]).await?;
-        }
-        if !matches!(self, Self::Stop(_)) {
-            stored.boxes(store, &[turn.task.output_box]).await?;
-        }
+        let (own, output) = (slice::from_ref(&turn.id), slice::from_ref(&turn.task.output_box));
+        let own: &[_] = if matches!(self, Self::Report(_)) { &[] } else { own };
+        let output: &[_] = if matches!(self, Self::Stop(_)) { &[] } else { output };
+        stored.load(store, own, output).await?;
         let Self::Work(work) = self else { return Ok(()) };
         stored.parent(store, turn).await?;
         if let Work::Call(answer) = work {
@@ -207,18 +205,21 @@ async fn read_delegations(
     stored: &mut StoredRows,
 ) -> Result<(), LoadError> {
     let (mut turns, mut boxes) = (Vec::new(), Vec::new());
-    for (index, call) in (0..).zip(&mut answer.calls) {
+    for (index, call) in (0..).zip(&answer.calls) {
+        let CallTarget::Agent { task, .. } = &call.target else { continue };
+        turns.push(MemberId { turn: turn.id, step: turn.step, index }.delegated());
+        boxes.extend([task.context_box, task.output_box]);
+    }
+    stored.load(store, &turns, &boxes).await?;
+    for call in &mut answer.calls {
         let CallTarget::Agent { agent, task } = &call.target else { continue };
-        if let Some(missing) = stored.missing(store, task).await? {
+        if let Some(missing) = stored.missing(task) {
             call.target = CallTarget::Closed(refused(&missing));
             continue;
         }
-        turns.push(MemberId { turn: turn.id, step: turn.step, index }.delegated());
-        boxes.push(task.output_box);
         stored.head(store, agent).await?;
     }
-    stored.turns(store, &turns).await?;
-    stored.boxes(store, &boxes).await
+    Ok(())
 }
 
 /// Completes when the turn is stopped, or its time is up.

@@ -61,8 +61,8 @@ impl Conversation {
     ) -> Result<Self, ConversationError> {
         let mut cards = Agents::of(store).cards(turn.task.output_box, usize::MAX).await?;
         let named = cards.iter().filter_map(|(_, body)| outcome::deliverable(body));
-        let named = named.map(|card| card.0).collect();
-        cards.extend(stored::cards(store, Records::Of(CARD, named)).await?);
+        let named = named.map(|card| (CARD, card.0)).collect();
+        cards.extend(stored::cards(store, Records::Of(named)).await?);
         Self::of(turn, &cards, task)
     }
 

@@ -148,9 +148,8 @@ impl Pruning<'_> {
         let mut old: Vec<_> = old.map(|(turn, record)| (turn, record.clone())).collect();
         let parents = old.iter().filter_map(|(_, record)| Some(record.parent?.turn));
         let parents: Vec<TurnId> = parents.collect();
-        stored.turns(self.store, &parents).await?;
         let boxes: Vec<BoxId> = old.iter().map(|(_, record)| record.task.output_box).collect();
-        stored.boxes(self.store, &boxes).await?;
+        stored.load(self.store, &parents, &boxes).await?;
         old.retain(|(_, record)| {
             let parent = record.parent.map(|call| call.turn);
             let is_named = parent.is_some_and(|parent| {

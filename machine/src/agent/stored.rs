@@ -9,8 +9,8 @@ use serde::{
 use serde_json::{Value, json};
 
 use super::{
-    ActiveTurn, AgentError, AgentId, AnyAgentHead, BoxId, BoxUse, CallSource, Card, CardId,
-    CardKind, Head, MemberId, Task, TurnBatch, TurnId, TurnRecord, TurnRows, TurnStatus,
+    ActiveTurn, AgentError, AgentId, AnyAgentHead, BoxId, CallSource, Card, CardId, CardKind, Head,
+    MemberId, Task, TurnBatch, TurnId, TurnRecord, TurnRows, TurnStatus,
 };
 use crate::{
     clock::Millis,
@@ -47,7 +47,7 @@ pub(super) struct Asked {
 #[derive(Debug, Default)]
 pub(super) struct StoredRows {
     pub(super) rows: TurnRows,
-    versions: BTreeMap<(&'static str, Id), u64>,
+    versions: BTreeMap<(String, Id), u64>,
 }
 
 const QUEUED: &str = "queued";
@@ -68,19 +68,32 @@ impl StoredRows {
         stored
     }
 
-    pub(super) async fn turns(&mut self, store: &Store, turns: &[TurnId]) -> Result<(), LoadError> {
-        let ids = turns.iter().map(|turn| turn.0).collect();
-        self.turn_records(store, Records::Of(TURN, ids)).await.map(drop)
-    }
-
-    async fn turn_records(
+    /// Reads the records of these turns and boxes at once, without those that were read before: a
+    /// write on them is refused if they have changed since.
+    pub(super) async fn load(
         &mut self,
         store: &Store,
-        which: Records,
-    ) -> Result<Vec<TurnId>, LoadError> {
-        let read = self.read(store, TURN, which, body_of::<TurnRecord>).await?;
-        let turns = read.iter().map(|(id, _)| TurnId(*id)).collect();
-        self.rows.turns.extend(read.into_iter().map(|(id, record)| (TurnId(id), record)));
+        turns: &[TurnId],
+        boxes: &[BoxId],
+    ) -> Result<(), LoadError> {
+        let turns = turns.iter().filter(|turn| !self.rows.turns.contains_key(*turn));
+        let boxes = boxes.iter().filter(|it| !self.rows.boxes.contains_key(*it));
+        let turns = turns.map(|turn| (TURN, turn.0));
+        let keys = turns.chain(boxes.map(|it| (BOX, it.0))).collect();
+        self.read_rows(store, Records::Of(keys)).await.map(drop)
+    }
+
+    /// Reads records of turns and boxes. Returns the turns.
+    async fn read_rows(&mut self, store: &Store, which: Records) -> Result<Vec<TurnId>, LoadError> {
+        let mut turns = Vec::new();
+        for record in self.read(store, which).await? {
+            if record.kind == BOX {
+                self.rows.boxes.insert(BoxId(record.id), body_of(&record)?);
+            } else {
+                self.rows.turns.insert(TurnId(record.id), body_of(&record)?);
+                turns.push(TurnId(record.id));
+            }
+        }
         Ok(turns)
     }
 
@@ -91,11 +104,10 @@ impl StoredRows {
         store: &Store,
         turn: &ActiveTurn,
     ) -> Result<(), LoadError> {
-        let mut children: Vec<TurnId> = turn.children().collect();
-        children.retain(|child| !self.rows.turns.contains_key(child));
-        if LoadError::readable(self.turns(store, &children).await)?.is_none() {
+        let children: Vec<TurnId> = turn.children().collect();
+        if LoadError::readable(self.load(store, &children, &[]).await)?.is_none() {
             for child in &children {
-                LoadError::readable(self.turns(store, slice::from_ref(child)).await)?;
+                LoadError::readable(self.load(store, slice::from_ref(child), &[]).await)?;
             }
         }
         Ok(())
@@ -110,7 +122,7 @@ impl StoredRows {
     ) -> Result<(), LoadError> {
         let record = self.rows.turns.get(&turn.id);
         let Some(call) = record.and_then(|record| record.parent) else { return Ok(()) };
-        LoadError::readable(self.turns(store, &[call.turn]).await)?;
+        LoadError::readable(self.load(store, &[call.turn], &[]).await)?;
         Ok(())
     }
 
@@ -134,27 +146,14 @@ impl StoredRows {
         limit: usize,
     ) -> Result<Vec<TurnId>, LoadError> {
         let list = list_of(which, agent);
-        self.turn_records(store, Records::Listed { kind: TURN, list, skip, limit }).await
+        self.read_rows(store, Records::Listed { kind: TURN, list, skip, limit }).await
     }
 
-    pub(super) async fn boxes(&mut self, store: &Store, boxes: &[BoxId]) -> Result<(), LoadError> {
-        let ids = boxes.iter().map(|it| it.0).collect();
-        let read = self.read(store, BOX, Records::Of(BOX, ids), body_of::<BoxUse>).await?;
-        self.rows.boxes.extend(read.into_iter().map(|(id, used)| (BoxId(id), used)));
-        Ok(())
-    }
-
-    /// Reads the use of the context box of a task, and refuses a task that reads more cards. A box
-    /// never loses one.
-    pub(super) async fn missing(
-        &mut self,
-        store: &Store,
-        task: &Task,
-    ) -> Result<Option<AgentError>, LoadError> {
+    /// Refuses a task that reads more cards than its context box has. A box never loses one.
+    pub(super) fn missing(&self, task: &Task) -> Option<AgentError> {
         let (box_id, cards) = (task.context_box, task.context_cards);
-        self.boxes(store, &[box_id]).await?;
         let known = self.rows.boxes.get(&box_id).map_or(0, |used| used.cards);
-        Ok((known < cards).then_some(AgentError::MissingCards { box_id, cards }))
+        (known < cards).then_some(AgentError::MissingCards { box_id, cards })
     }
 
     /// Reads the cards of a box, without their bodies.
@@ -167,11 +166,13 @@ impl StoredRows {
         loop {
             let (list, skip) = (box_id.to_string(), cards.len());
             let which = Records::Listed { kind: CARD, list, skip, limit: CARDS };
-            let read = self.read(store, CARD, which, body_of::<(Card, IgnoredAny)>).await?;
+            let read = self.read(store, which).await?;
             if read.is_empty() {
                 return Ok(cards);
             }
-            cards.extend(read.into_iter().map(|(_, (card, _))| card));
+            for record in read {
+                cards.push(body_of::<(Card, IgnoredAny)>(&record)?.0);
+            }
         }
     }
 
@@ -188,7 +189,8 @@ impl StoredRows {
         let (output, pruned_at) = (record.task.output_box, Some(now));
         let used = self.rows.boxes.get(&output);
         let used = used.map(|used| self.record(BOX, output.0, None, used));
-        self.versions.extend(used.as_ref().map(|used| ((BOX, output.0), used.version)));
+        let written = used.as_ref().map(|used| ((used.kind.clone(), used.id), used.version));
+        self.versions.extend(written);
         let record = TurnRecord { pruned_at, ..record.clone() };
         let cards = cards.iter().map(|card| {
             let (list, left) = (Some(output.to_string()), Card { pruned_at, ..*card });
@@ -207,8 +209,9 @@ impl StoredRows {
         store: &Store,
         ids: Vec<Id>,
     ) -> Result<BTreeMap<Id, Asked>, LoadError> {
-        let read = self.read(store, ANSWER, Records::Of(ANSWER, ids), body_of::<Asked>).await?;
-        Ok(read.into_iter().collect())
+        let keys = ids.into_iter().map(|id| (ANSWER, id)).collect();
+        let read = self.read(store, Records::Of(keys)).await?;
+        read.iter().map(|record| Ok((record.id, body_of(record)?))).collect()
     }
 
     pub(super) fn answer(&self, call: MemberId, asked: &Asked) -> Record {
@@ -225,8 +228,11 @@ impl StoredRows {
         outside.filter(|it| is_new(it.id)).map(|it| self.answer(it.id, &asked())).collect()
     }
 
-    /// Reads the head of an agent, if there is one.
+    /// Reads the head of an agent, if there is one and it was not read before.
     pub(super) async fn head(&mut self, store: &Store, agent: &AgentId) -> Result<(), LoadError> {
+        if self.rows.heads.contains_key(agent) {
+            return Ok(());
+        }
         let head = match store.load::<AnyAgentHead>(agent.head()).await {
             Err(LoadError::NotFound { .. }) => return Ok(()),
             head => head?.head(),
@@ -235,22 +241,10 @@ impl StoredRows {
         Ok(())
     }
 
-    async fn read<T>(
-        &mut self,
-        store: &Store,
-        kind: &'static str,
-        which: Records,
-        body_of: fn(&Record) -> Result<T, LoadError>,
-    ) -> Result<Vec<(Id, T)>, LoadError> {
-        let mut read = Vec::new();
-        if matches!(&which, Records::Of(_, ids) if ids.is_empty()) {
-            return Ok(read);
-        }
-        for found in store.inner.backend.records(which).await? {
-            let record = found?;
-            self.versions.insert((kind, record.id), record.version);
-            read.push((record.id, body_of(&record)?));
-        }
+    async fn read(&mut self, store: &Store, which: Records) -> Result<Vec<Record>, LoadError> {
+        let read = read(store, which).await?;
+        let versions = read.iter().map(|it| ((it.kind.clone(), it.id), it.version));
+        self.versions.extend(versions);
         Ok(read)
     }
 
@@ -283,16 +277,23 @@ impl StoredRows {
         list: Option<String>,
         body: &impl Serialize,
     ) -> Record {
-        let before = self.versions.get(&(kind, id)).copied().unwrap_or_default();
-        let (kind, version) = (kind.to_owned(), before.saturating_add(1));
-        Record { kind, id, version, list, body: json!(body).to_string() }
+        let key = (kind.to_owned(), id);
+        let version = self.versions.get(&key).map_or(1, |before| before.saturating_add(1));
+        Record { kind: key.0, id, version, list, body: json!(body).to_string() }
     }
 }
 
 /// These cards, with their bodies. Unknown ids are left out.
 pub(super) async fn cards(store: &Store, which: Records) -> Result<Vec<(Card, Value)>, LoadError> {
+    read(store, which).await?.iter().map(body_of).collect()
+}
+
+async fn read(store: &Store, which: Records) -> Result<Vec<Record>, LoadError> {
+    if matches!(&which, Records::Of(keys) if keys.is_empty()) {
+        return Ok(Vec::new());
+    }
     let found = store.inner.backend.records(which).await?;
-    found.into_iter().map(|found| body_of(&found?)).collect()
+    found.into_iter().map(|record| record.map_err(LoadError::from)).collect()
 }
 
 fn body_of<T: DeserializeOwned>(record: &Record) -> Result<T, LoadError> {

@@ -104,7 +104,7 @@ async fn ends<'a>(
     stored: &mut StoredRows,
 ) -> Result<Vec<(&'a Member, Option<End>)>, LoadError> {
     let delegated: Vec<_> = waiting.iter().filter_map(|member| member.source.turn()).collect();
-    stored.turns(store, &delegated).await?;
+    stored.load(store, &delegated, &[]).await?;
     let outside = waiting.iter().filter(|member| member.source == CallSource::Outside);
     let answers = stored.asked(store, outside.map(|member| member.id.answer()).collect()).await?;
     let mut ends = Vec::with_capacity(waiting.len());

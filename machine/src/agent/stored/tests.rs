@@ -29,7 +29,7 @@ fn the_terms_of_a_task_may_be_of_another_form() {
             let new = NewTurn { id, agent: agent.clone(), task: task.clone() };
             agents.enqueue(new).await.unwrap();
         }
-        let which = Records::Of(TURN, vec![ids[1].0]);
+        let which = Records::Of(vec![(TURN, ids[1].0)]);
         let mut record = store.inner.backend.records(which).await.unwrap().remove(0).unwrap();
         let mut body: Value = serde_json::from_str(&record.body).unwrap();
         let mut rewrite = async |body: &Value| {

@@ -21,8 +21,8 @@ pub(crate) struct Record {
 
 #[derive(Debug, Clone)]
 pub(crate) enum Records {
-    /// Those of this kind with these ids, in this order. Unknown ids are left out.
-    Of(&'static str, Vec<Id>),
+    /// Those of these kinds with these ids, in this order. Unknown ones are left out.
+    Of(Vec<(&'static str, Id)>),
     /// Those of this kind that are in this list, in the order in which they were created, without
     /// the first `skip`; at most `limit`.
     Listed { kind: &'static str, list: String, skip: usize, limit: usize },

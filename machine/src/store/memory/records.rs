@@ -14,9 +14,9 @@ impl Tables {
 
     pub(super) fn records(&self, which: &Records) -> Vec<Record> {
         match which {
-            Records::Of(kind, ids) => {
+            Records::Of(ids) => {
                 let places =
-                    ids.iter().map(|id| self.record_places.get(&((*kind).to_owned(), *id)));
+                    ids.iter().map(|(kind, id)| self.record_places.get(&((*kind).to_owned(), *id)));
                 places.filter_map(|place| self.records.get(*place?).cloned()).collect()
             }
             Records::Listed { kind, list, skip, limit } => {

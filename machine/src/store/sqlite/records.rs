@@ -33,9 +33,9 @@ pub(super) fn read(
 ) -> rusqlite::Result<Vec<Result<Record, Broken>>> {
     let all = |sql: &str, values: &[&dyn ToSql]| db.all(sql, values, |row| Ok(sound(row, db.key)));
     match which {
-        Records::Of(kind, ids) => {
+        Records::Of(ids) => {
             let mut found = Vec::with_capacity(ids.len());
-            for id in ids {
+            for (kind, id) in ids {
                 found.extend(all(OF_ID, &[kind, id.bytes()])?);
             }
             Ok(found)
