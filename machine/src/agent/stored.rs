@@ -28,8 +28,8 @@ pub(super) const CARD: &str = "card";
 const EDGE: &str = "edge";
 const ANSWER: &str = "answer";
 
-/// The bodies of the cards that a batch writes.
-pub(super) type Bodies = BTreeMap<CardId, Value>;
+/// The bodies of the cards that a batch writes, as JSON.
+pub(super) type Bodies = BTreeMap<CardId, String>;
 
 /// A body that can be read again. One that is nested too deeply is its text.
 pub(super) fn readable(body: Value) -> Value {
@@ -259,8 +259,10 @@ impl StoredRows {
         });
         let boxes = batch.boxes.iter().map(|(id, used)| self.record(BOX, id.0, None, used));
         let cards = batch.cards.iter().map(|card| {
-            let list = Some(card.box_id.to_string());
-            self.record(CARD, card.header.id.0, list, &(card, bodies.get(&card.header.id)))
+            let (id, list) = (card.header.id, Some(card.box_id.to_string()));
+            let body = bodies.get(&id).map_or("null", String::as_str);
+            let body = format!("[{},{body}]", json!(card));
+            Record { body, ..self.record(CARD, id.0, list, &()) }
         });
         let edges = batch
             .edges

@@ -53,7 +53,7 @@ impl Written {
     ) -> Result<(), TurnRefusal> {
         let done = match work {
             Work::Deliver(result) => self.deliver(by, result, now),
-            Work::Call(answer) => self.call(by, &answer, now),
+            Work::Call(answer) => self.call(by, answer, now),
         };
         match done {
             Err(
@@ -122,22 +122,22 @@ impl Written {
     fn call(
         &mut self,
         by: &TurnEpoch,
-        answer: &ModelAnswer,
+        answer: ModelAnswer,
         now: Millis,
     ) -> Result<(), TurnRefusal> {
-        let calls = u32::try_from(answer.calls.len()).unwrap_or(u32::MAX);
-        let (card, tokens, cost) = (self.card(answer.body.clone()), answer.tokens, answer.cost);
-        let new = NewAnswer { by: by.clone(), card, calls, tokens, cost, now };
+        let ModelAnswer { body, calls: called, tokens, cost } = answer;
+        let calls = u32::try_from(called.len()).unwrap_or(u32::MAX);
+        let new = NewAnswer { by: by.clone(), card: self.card(body), calls, tokens, cost, now };
         self.add(&TurnRequest::Answered(new))?;
         let mut refusal = TurnRefusal::SubmitResult;
-        if let [AgentCall { target: CallTarget::Submit(result), .. }] = &*answer.calls {
+        if let [AgentCall { target: CallTarget::Submit(result), .. }] = &*called {
             match self.deliver(by, Deliverable::Done(result.clone()), now) {
                 Err(missing @ TurnRefusal::MissingFields { .. }) => refusal = missing,
                 delivered => return delivered,
             }
         }
         let mut members: Vec<NewMember> =
-            answer.calls.iter().map(|call| self.member(call, &refusal, now)).collect();
+            called.iter().map(|call| self.member(call, &refusal, now)).collect();
         loop {
             let request = TurnRequest::Call { by: by.clone(), members: members.clone(), now };
             match self.add(&request) {
@@ -150,11 +150,11 @@ impl Written {
                 }
             }
         }
-        let made = answer.calls.iter().zip(&members);
+        let made = called.into_iter().zip(&members);
         let made = made.filter(|(_, member)| member.source == NewSource::Execution);
         self.calls.extend(made.filter_map(|(call, _)| {
-            let CallTarget::Tool(call) = &call.target else { return None };
-            Some(call.clone())
+            let CallTarget::Tool(call) = call.target else { return None };
+            Some(call)
         }));
         Ok(())
     }
@@ -196,11 +196,11 @@ impl Written {
     }
 
     fn card(&mut self, body: Value) -> NewCard {
-        let body = readable(body);
-        let text = body.to_string();
+        let text = readable(body).to_string();
         let (id, digest) = (CardId(Id::fresh()), Digest::of(&[text.as_bytes()]));
-        self.bodies.insert(id, body);
-        NewCard { id, digest, size: text.len() as u64 }
+        let card = NewCard { id, digest, size: text.len() as u64 };
+        self.bodies.insert(id, text);
+        card
     }
 
     /// The heads of other agents that have news: a turn in their queue, or the end of one that they
