@@ -59,7 +59,7 @@ impl<A: Agent> Handler for Driver<A> {
         let store = task.store().clone();
         let agent = head.context().agent.clone();
         let mut stored = StoredRows::of(&head);
-        let Some(turn) = head.turn().cloned() else {
+        let Some(turn) = head.turn() else {
             if stored.queue(&store, &agent, 1).await?.is_empty() {
                 return Ok(Next::Wait);
             }
@@ -71,12 +71,12 @@ impl<A: Agent> Handler for Driver<A> {
         let by = TurnEpoch { agent, turn: turn.id, epoch: *head.epoch() };
         let visit = Visit { head: head.id(), entered: head.waits_since() };
         let state = (head.status(), visit);
-        let mut step = self.step(state, &by, &turn, &mut stored, task).await?;
-        step.read(&store, &turn, &mut stored).await?;
+        let mut step = self.step(state, &by, turn, &mut stored, task).await?;
+        step.read(&store, turn, &mut stored).await?;
         // A turn with open calls works only to be delivered: it was stopped while it waited.
         let ended = match &step {
             Step::Work(_) if !turn.waiting.is_empty() => {
-                waits::ended(&store, visit, &turn, &mut stored).await?
+                waits::ended(&store, visit, turn, &mut stored).await?
             }
             _ => Vec::new(),
         };
