@@ -100,8 +100,7 @@ impl<A: Agent> Handler for Driver<A> {
                 }
                 written.report(&by, report, now)?;
             }
-            Step::Wait(None) => return Ok(Next::Wait),
-            Step::Wait(Some(time)) => return Ok(Next::WaitFor(time)),
+            Step::Wait(time) => return Ok(time.map_or(Next::Wait, Next::WaitFor)),
         }
         task.add_records(stored.records(&written.batch, &written.bodies));
         for head in written.woken(&by.agent) {

@@ -189,8 +189,7 @@ impl StoredRows {
         let (output, pruned_at) = (record.task.output_box, Some(now));
         let used = self.rows.boxes.get(&output);
         let used = used.map(|used| self.record(BOX, output.0, None, used));
-        let written = used.as_ref().map(|used| ((used.kind.clone(), used.id), used.version));
-        self.versions.extend(written);
+        self.versions.extend(used.iter().map(|it| ((it.kind.clone(), it.id), it.version)));
         let record = TurnRecord { pruned_at, ..record.clone() };
         let cards = cards.iter().map(|card| {
             let (list, left) = (Some(output.to_string()), Card { pruned_at, ..*card });
@@ -243,8 +242,7 @@ impl StoredRows {
 
     async fn read(&mut self, store: &Store, which: Records) -> Result<Vec<Record>, LoadError> {
         let read = read(store, which).await?;
-        let versions = read.iter().map(|it| ((it.kind.clone(), it.id), it.version));
-        self.versions.extend(versions);
+        self.versions.extend(read.iter().map(|it| ((it.kind.clone(), it.id), it.version)));
         Ok(read)
     }
 
