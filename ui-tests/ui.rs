@@ -1,6 +1,7 @@
-//! A file in `fail/` has one mistake and is named after it, or it has the mistakes of one topic: each below a
-//! comment that says what is wrong, in an item that is named after it. The `.stderr` file of the same name has
-//! the compiler's output. Programs that must compile are in `pass/`. Those in `plain/` are of a package that
+//! A file in `fail/` has one mistake and is named after it, or it has the mistakes of one topic:
+//! each below a comment that says what is wrong, in an item that is named after it. The `.stderr`
+//! file of the same name has the compiler's output. The page of an error has such a program and its
+//! output, too. Programs that must compile are in `pass/`. Those in `plain/` are of a package that
 //! depends on the library without its features.
 
 use std::{
@@ -12,10 +13,33 @@ use std::{
 
 use machine::contract::execution::DEFINITION;
 
-/// Without `pass` cases, trybuild compiles all of them with one call of cargo.
+/// Without `pass` cases, trybuild compiles all of them with one call of cargo. If it overwrites the
+/// expected output, the pages get it, too.
 #[test]
-fn programs_with_mistakes_fail_as_expected() {
-    trybuild::TestCases::new().compile_fail("fail/*/*.rs");
+fn programs_with_mistakes_fail_as_expected() -> io::Result<()> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pages");
+    fs::create_dir_all(&folder)?;
+    let tests = trybuild::TestCases::new();
+    tests.compile_fail("fail/*/*.rs");
+    let mut programs = Vec::new();
+    for page in pages()?.into_iter().filter(Page::has_all_features) {
+        let program = folder.join(format!("{}.rs", page.code));
+        fs::write(&program, page.wrong())?;
+        let said = page.said().replace(MAIN, &program.to_string_lossy());
+        fs::write(program.with_extension("stderr"), said)?;
+        tests.compile_fail(&program);
+        programs.push((page, program));
+    }
+    // This runs them.
+    drop(tests);
+    for (page, program) in programs {
+        let said = fs::read_to_string(program.with_extension("stderr"))?;
+        let said = said.replace(&*program.to_string_lossy(), MAIN);
+        if said != page.said() {
+            fs::write(page.path(), page.text.replace(page.said(), &said))?;
+        }
+    }
+    Ok(())
 }
 
 #[test]
@@ -94,50 +118,69 @@ fn messages_name_nothing_private() -> io::Result<()> {
     Ok(())
 }
 
-/// Every message of the macro has a case.
+/// Every message has a page, with the program of a case and the compiler's output for it.
 #[test]
-fn every_message_has_a_case() -> io::Result<()> {
-    let codes = codes()?;
-    let said: String = cases()?.into_iter().map(|case| case.said).collect();
-    let shown = said.split(['[', ']']).filter(|text| is_code(text)).map(str::to_owned);
-    assert_eq!(shown.collect::<BTreeSet<_>>(), codes);
+fn every_message_has_a_page() -> io::Result<()> {
+    let (pages, cases) = (pages()?, cases()?);
+    assert_eq!(fs::read_dir(PAGES)?.count(), pages.len(), "a page has a message");
+    let tested = fs::read_to_string("lib.rs")?;
+    for page in pages {
+        let code = page.code.as_str();
+        assert!(page.text.starts_with(&format!("# {code}: ")), "{code}");
+        assert!(!page.block("Fixed", "rust").is_empty(), "{code}");
+        assert!(tested.split_whitespace().any(|word| word == code), "{code} is missing in lib.rs");
+        assert!(page.said().contains(code), "{code}");
+        let mut shown = cases.iter().filter(|case| case.body() == page.wrong());
+        assert!(shown.any(|case| case.said == page.said()), "{code}: no case has this program");
+    }
     Ok(())
 }
 
-/// Every message has a page, with the program of a case and the compiler's output for it. A case begins
-/// with the code of its message.
-#[test]
-fn every_message_has_a_page() -> io::Result<()> {
-    let pages = "../machine/src/docs/errors";
-    let mut found = BTreeSet::new();
-    for entry in fs::read_dir(pages)? {
-        let name = entry?.file_name().to_string_lossy().into_owned();
-        found.extend(name.strip_suffix(".md").map(str::to_owned));
-    }
-    let codes = codes()?;
-    assert_eq!(found, codes);
-    let tested = fs::read_to_string("lib.rs")?;
+const PAGES: &str = "../machine/src/docs/errors";
 
-    for code in codes {
-        let page = fs::read_to_string(format!("{pages}/{code}.md"))?;
-        let block = |heading: &str, fence: &str| {
-            let start = format!("\n## {heading}\n\n```{fence}\n");
-            let (_, rest) = page.split_once(&start).unwrap_or_else(|| panic!("{code}: {heading}"));
-            rest.split_once("```\n").map_or("", |(block, _)| block).to_owned()
-        };
-        let (wrong, said) =
-            (block("Wrong", "rust,ignore"), block("What the compiler says", "text"));
-        assert!(page.starts_with(&format!("# {code}: ")), "{code}");
-        assert!(!block("Fixed", "rust").is_empty(), "{code}");
-        assert!(tested.split_whitespace().any(|word| word == code), "{code} is missing in lib.rs");
-        let shows = cases()?.into_iter().any(|case| {
-            case.program.starts_with(&format!("// {code}"))
-                && case.body() == wrong
-                && case.said.starts_with(&said)
-        });
-        assert!(shows && said.contains(&code), "{code}: no case has this program and this text");
+/// The program of a page, in the compiler's output.
+const MAIN: &str = "src/main.rs";
+
+/// The page of an error.
+struct Page {
+    code: String,
+    text: String,
+}
+
+impl Page {
+    fn path(&self) -> String {
+        format!("{PAGES}/{}.md", self.code)
     }
-    Ok(())
+
+    /// The program with the mistake.
+    fn wrong(&self) -> &str {
+        self.block("Wrong", "rust,ignore")
+    }
+
+    /// The compiler's output for it.
+    fn said(&self) -> &str {
+        self.block("What the compiler says", "text")
+    }
+
+    fn block(&self, heading: &str, fence: &str) -> &str {
+        let start = format!("\n## {heading}\n\n```{fence}\n");
+        let rest = self.text.split_once(&start).map(|(_, rest)| rest);
+        let block = rest.and_then(|rest| rest.split_once("```\n"));
+        block.unwrap_or_else(|| panic!("{}: {heading}", self.code)).0
+    }
+
+    /// Whether the program is of a package with all features; otherwise it is in `plain/`, too.
+    fn has_all_features(&self) -> bool {
+        self.said().contains(MAIN)
+    }
+}
+
+fn pages() -> io::Result<Vec<Page>> {
+    let page = |code: String| {
+        let text = fs::read_to_string(format!("{PAGES}/{code}.md"));
+        Page { text: text.unwrap_or_else(|error| panic!("{code}: {error}")), code }
+    };
+    Ok(codes()?.into_iter().map(page).collect())
 }
 
 /// The codes of all messages of the macro.
@@ -154,7 +197,7 @@ fn is_code(text: &str) -> bool {
     text.strip_prefix('M').is_some_and(|number| number.parse::<u16>().is_ok())
 }
 
-/// A program of `fail/` or `plain/`, and the compiler's output.
+/// A program of `fail/`, `plain/` or a page, and the compiler's output.
 struct Case {
     path: String,
     program: String,
@@ -197,6 +240,13 @@ impl Case {
 
 fn cases() -> io::Result<Vec<Case>> {
     let mut cases = Vec::new();
+    for page in pages()?.into_iter().filter(Page::has_all_features) {
+        cases.push(Case {
+            path: MAIN.to_owned(),
+            program: format!("// {}\n\n{}", page.code, page.wrong()),
+            said: page.said().to_owned(),
+        });
+    }
     let mut folders = vec![PathBuf::from("plain")];
     for folder in fs::read_dir("fail")? {
         folders.push(folder?.path());
@@ -245,7 +295,7 @@ fn one_mistake_makes_one_error() -> io::Result<()> {
             assert_eq!(errors.len(), *expected, "{}", case.path);
             continue;
         }
-        assert_eq!(errors.len(), mistakes.len(), "{}", case.path);
+        assert_eq!(errors.len(), mistakes.len(), "{}: {}", case.path, case.said);
         let ends = mistakes.iter().skip(1).map(|(line, _)| *line).chain([usize::MAX]);
         for ((start, mistake), end) in mistakes.iter().zip(ends) {
             let mut own = errors.iter().filter(|(line, _)| (*start..end).contains(line));
