@@ -129,4 +129,18 @@ enum Misnamed {
     Stopped,
 }
 
+#[machine(durable)]
+#[derive(Debug, Serialize, Deserialize)]
+enum FieldOfAnotherState {
+    #[initial]
+    #[on(place(folder) => Paying, by = Human)]
+    Cart,
+    // M0130: the message names the state that has the field.
+    #[invoke(charge: Charge = Charge { cents: topic })]
+    #[on(find(topic) => Found, by = Human)]
+    Paying { folder: u32 },
+    #[terminal]
+    Found { topic: u32 },
+}
+
 fn main() {}

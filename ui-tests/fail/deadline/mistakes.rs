@@ -1,4 +1,4 @@
-// Deadlines of states, whose transitions stay. Triggers are named after the mistakes.
+// Mistakes around deadlines. Machines and triggers are named after the mistakes.
 
 use std::time::Duration;
 
@@ -30,6 +30,32 @@ enum Job {
     Stopped,
 }
 
+#[machine]
+enum AfterAndAt {
+    #[initial]
+    // M0005: a deadline is a duration or a point in time.
+    #[on(timeout => Unanswered, after = Duration::from_secs(30), at = until)]
+    Asked { until: i64 },
+
+    #[terminal]
+    Unanswered,
+}
+
+#[machine]
+enum NamedLikeItsMethod {
+    #[initial]
+    #[on(expire => Over, by = GraphRunner, after = Duration::from_secs(60))]
+    // M0008: a machine with a deadline has this method.
+    #[on(deadlines => Over)]
+    Open,
+
+    #[terminal]
+    Over,
+}
+
 fn main() {
     assert_eq!(Job::new(0, Duration::from_secs(30)).deadlines().count(), 3);
+    let asked = AfterAndAt::new(7);
+    assert_eq!(AnyAfterAndAt::from(asked).status(), after_and_at::Status::Asked);
+    assert_eq!(NamedLikeItsMethod::new().deadlines().count(), 1);
 }

@@ -1,4 +1,4 @@
-// An irreversible call needs a person on each way to it. Machines are named after the mistakes.
+// What the effect of a tool requires of a call. Machines are named after the mistakes.
 
 use std::time::Duration;
 
@@ -106,6 +106,49 @@ enum ToolOfTheRunTime {
     Running { actions: Vec<Action> },
     #[terminal]
     Stopped,
+}
+
+#[machine(durable)]
+#[derive(Debug, Serialize, Deserialize)]
+enum LeftBehind {
+    #[initial]
+    #[on(place(charge) => Paying, by = Human)]
+    Open,
+    #[invoke(charge, done = paid, failed = refused)]
+    #[on(paid(receipt) => Paid)]
+    #[on(refused(why: CallError) => Open)]
+    #[on(skip(charge) => Second, by = Human, detach)]
+    Paying { charge: Charge },
+    #[invoke(charge, done = paid_second, failed = refused_second)]
+    // M0212: the outcome of another call; only if it is refused, PAYING is entered again.
+    #[on(paid_second(receipt) => Paid)]
+    #[on(refused_second(why: CallError) => Open)]
+    Second { charge: Charge },
+    #[terminal]
+    Paid { receipt: String },
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, Tool)]
+#[tool(bank.quote, idempotent, receipt = String)]
+struct Quote {
+    cents: u32,
+}
+
+#[machine(durable)]
+#[derive(Debug, Serialize, Deserialize)]
+enum WithoutNeed {
+    #[initial]
+    #[on(place(charge) => Paying, by = Human)]
+    Cart,
+    // M0141: the tool is idempotent, so its call needs no person.
+    #[invoke(charge, unattended, done = paid, failed = refused)]
+    #[on(paid(receipt) => Paid)]
+    #[on(refused(why) => Unpaid)]
+    Paying { charge: Quote },
+    #[terminal]
+    Paid { receipt: String },
+    #[terminal]
+    Unpaid { why: CallError },
 }
 
 fn main() {}
