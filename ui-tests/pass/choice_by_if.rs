@@ -90,16 +90,3 @@ fn a_branch_can_be_another_choice() {
     assert_eq!(driving.state(), &order::Driving { weight: 10, express: true });
     assert!(matches!(Order::new(20, false).route(9), AfterRoute::Refused(_)));
 }
-
-#[test]
-fn the_erased_machine_chooses_as_the_typed_one() {
-    for (weight, status) in
-        [(0, order::Status::Refused), (20, order::Status::Packed), (21, order::Status::Refused)]
-    {
-        let typed = AnyOrder::from(placed().sort(parcel(weight)));
-        let event = order::Event::Sort { parcel: parcel(weight) };
-        let erased = AnyOrder::from(placed()).apply(event).unwrap();
-        assert_eq!(typed.status(), status);
-        assert_eq!(erased.status(), status);
-    }
-}
