@@ -15,6 +15,7 @@ mod edits;
 #[allow(dead_code, reason = "only its texts are tested")]
 mod face;
 mod hostile;
+mod inspector;
 mod outside;
 mod patches;
 mod person;

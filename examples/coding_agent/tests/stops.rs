@@ -20,10 +20,10 @@ use crate::{
 const BLOCKS: &str = "#!/bin/sh\necho run >> ../log\nif mkdir ../once; then\n    echo $$ > ../pid\n    \
                       exec sleep 600\nfi\ngrep -q right a\n";
 
-const CHECK: &str = "run [\"./check\"]";
+pub const CHECK: &str = "run [\"./check\"]";
 
 /// A plan without repairs, whose check blocks.
-fn checks() -> (Desk, Value) {
+pub fn checks() -> (Desk, Value) {
     let desk = repository(&[("a", "old\n"), ("check", BLOCKS)]);
     let mut script = script("a", &[&["./check"]], RIGHT, RIGHT);
     script["repairs"] = json!([]);
@@ -31,10 +31,10 @@ fn checks() -> (Desk, Value) {
 }
 
 /// Starts an agent, and waits until the command runs. Returns the number of its process.
-fn begun(desk: &Desk, plan: &Value) -> (Process, u32) {
+pub fn begun(desk: &Desk, plan: &Value, more: &[&str]) -> (Process, u32) {
     let script = written(desk, plan);
     let words = ["do", "--script", script.to_str().unwrap(), TASK, "--yes"];
-    let process = Process::start(&mut agent(desk, &words));
+    let process = Process::start(&mut agent(desk, &[&words[..], more].concat()));
     let start = Instant::now();
     loop {
         let text = fs::read_to_string(desk.root().join("pid")).unwrap_or_default();
@@ -54,7 +54,7 @@ fn count_runs(desk: &Desk) -> usize {
 #[test]
 fn a_check_that_was_interrupted_runs_again() {
     let (desk, script) = checks();
-    let (process, command) = begun(&desk, &script);
+    let (process, command) = begun(&desk, &script, &[]);
     process.dies();
     let done = work(&desk, &[]);
     assert_eq!(done.code, 0, "{:?} {}", done.events, done.errors);
@@ -76,7 +76,7 @@ async fn a_person_is_asked_about_a_step_that_was_interrupted() {
         let run = json!({"tool": "run", "argv": ["./check"], "timeout": 60_000});
         plan["steps"][0]["tool_calls"].as_array_mut().unwrap().push(run);
         plan["verification"] = json!({});
-        let (process, command) = begun(&desk, &script);
+        let (process, command) = begun(&desk, &script, &[]);
         process.dies();
         let asked = work(&desk, &[]);
         assert_eq!(asked.code, 3, "{:?} {}", asked.events, asked.errors);
@@ -96,7 +96,7 @@ async fn a_person_is_asked_about_a_step_that_was_interrupted() {
 fn a_signal_ends_the_command_as_well() {
     for (signal, code) in [("INT", 130), ("TERM", 143)] {
         let (desk, script) = checks();
-        let (process, command) = begun(&desk, &script);
+        let (process, command) = begun(&desk, &script, &[]);
         process.signal(signal);
         let output = process.ended();
         assert_eq!(output.status.code(), Some(code), "{output:?}");
@@ -111,7 +111,7 @@ fn a_signal_ends_the_command_as_well() {
 #[test]
 fn an_undo_ends_the_command_first() {
     let (desk, script) = checks();
-    let (process, command) = begun(&desk, &script);
+    let (process, command) = begun(&desk, &script, &[]);
     process.dies();
     assert!(lives(command));
     assert_eq!(told(&desk, &["undo"]).code, 0);
