@@ -9,7 +9,7 @@ use std::{
     path::{Path, PathBuf},
     process::{Command, Stdio},
     thread,
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use serde_json::{Value, json};
@@ -24,6 +24,9 @@ pub const TASK: &str = "make it right";
 
 /// A check that counts its runs outside of the folder.
 const CHECK: &str = "#!/bin/sh\necho run >> ../log\ngrep -q right a\n";
+
+/// The longest time of the demo.
+const DEMO: Duration = Duration::from_secs(20);
 
 const WRONG: &str = "@@\n-old\n+wrong\n";
 pub const RIGHT: &str = "@@\n-old\n+right\n";
@@ -217,6 +220,7 @@ fn a_test_in_python_is_repaired() {
 /// Offline, in the folder for temporary files.
 #[test]
 fn the_demo_repairs_a_program() {
+    let start = Instant::now();
     let root = TempDir::new().unwrap();
     let mut demo = Command::new(env!("CARGO_BIN_EXE_coding_agent"));
     demo.args(["demo", "--json"]).env("TMPDIR", root.path()).stdin(Stdio::null());
@@ -224,6 +228,7 @@ fn the_demo_repairs_a_program() {
     assert_eq!(done.code, 0, "{:?} {}", done.events, done.errors);
     let results: Vec<bool> = done.acts().iter().map(|(_, is_ok)| *is_ok).collect();
     assert_eq!(results, [true, false, true, true, true], "{:?}", done.events);
+    assert!(start.elapsed() < DEMO);
 }
 
 /// `CRASH_ROUNDS` kills, spread over the run.
