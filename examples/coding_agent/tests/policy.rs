@@ -12,12 +12,14 @@ use coding_agent::{
     },
     planner::script::Script,
 };
+use serde_json::json;
 
 use crate::{
     commands::{run::Run, runner::Commands},
     desk::{Desk, FILES, place},
     face::Told,
     plans::{Office, bounds, script},
+    terminal::{self, RIGHT, TASK, WRONG, repository, script as planned, usual, work, written},
     testing::STUCK,
     workspace::{
         place::Place,
@@ -149,6 +151,56 @@ fn checks_are_known_by_all_their_words() {
         let is_kept = |path: &Place| path.split().1 == "script";
         assert_eq!(command(argv).is_check(is_kept), is_check, "{argv:?}");
     }
+}
+
+/// `--yes` does not confirm a plan with any of these. A person can, also edits that remove most of
+/// a file.
+#[test]
+fn the_policy_asks() {
+    let long = format!("old\n{}", "more\n".repeat(30));
+    let most = format!("@@\n-old\n{}+wrong\n", "-more\n".repeat(30));
+    let checks = |argv: &[&str]| planned("a", &[argv], WRONG, RIGHT);
+    let edits = |diff: &str| planned("a", &[&["./check"]], diff, RIGHT);
+    let expects = |files: &[&str]| {
+        let mut script = usual();
+        script["plan"]["steps"][0]["expected_artifacts"] = json!(files);
+        script
+    };
+    let mut twice = planned("a", &[&["grep", "-q", "right", "a"]], "@@\n-old\n+older\n", RIGHT);
+    let calls = &mut twice["plan"]["steps"][0]["tool_calls"];
+    let mut second = calls[0].clone();
+    second["edits"][0]["diff"] = json!(most.replace("-old", "-older").replace("wrong", "right"));
+    calls.as_array_mut().unwrap().push(second);
+    let edited = planned("check", &[&["./check"]], "@@\n-grep -q right a\n+true\n", "");
+    let mut wrong = Vec::new();
+    for (task, script, objection) in [
+        (TASK, checks(&["sh", "-c", "true"]), "a shell"),
+        (TASK, checks(&["git", "reset", "--hard"]), "destroy"),
+        (TASK, checks(&["git", "push", "--force"]), "no known check"),
+        (TASK, edited, "no known check"),
+        (TASK, expects(&["b"]), "expects to change"),
+        (TASK, expects(&["a", "check"]), "expects to change"),
+        (TASK, edits(&most), "removes most"),
+        (TASK, twice, "removes most"),
+        (TASK, edits("@@\n-none\n+wrong\n"), "cannot be shown"),
+        ("Remove it", usual(), "an undo"),
+    ] {
+        let desk = repository(&[("a", &long), ("check", terminal::CHECK)]);
+        written(&desk, &script);
+        let asked = work(&desk, &[task, "--yes"]);
+        let plan = asked.all("plan").pop();
+        let objections = plan.map_or(String::new(), |plan| plan["objections"].to_string());
+        if asked.code != 3 || !objections.contains(objection) {
+            wrong.push(format!("{objection}: {} {objections} {}", asked.code, asked.errors));
+        } else if objection == "removes most" {
+            let id = plan.and_then(|plan| plan["plan"]["plan_id"].as_str()).unwrap();
+            let done = work(&desk, &["--confirm", id]);
+            if done.code != 0 || done.acts().contains(&("edit a", false)) {
+                wrong.push(format!("{objection}, confirmed: {} {:?}", done.code, done.events));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 /// As edits are made there: not in another folder that has come to its path.
