@@ -12,6 +12,11 @@ use coding_agent::{
     },
     planner::script::Script,
 };
+use machine::{
+    observe::Observer,
+    store::Store,
+    view::{Human, Internal},
+};
 use serde_json::json;
 
 use crate::{
@@ -291,4 +296,36 @@ async fn a_person_reads_why_a_task_is_blocked() {
             assert!(blocked.contains(text), "{text:?}: {blocked}");
         }
     }
+}
+
+/// OR-7: the code, the next step, the trace, and the end of the detail. The trace leads to the job,
+/// whose history in the store has the rest for its developers.
+#[tokio::test]
+async fn the_rest_of_the_detail_is_in_the_store() {
+    let (secret, end) = ("the password is 77", "line 30");
+    let check = format!("#!/bin/sh\necho {secret}\nseq -f 'line %g' 30\nexit 1\n");
+    let desk = repository(&[("a", "old\n"), ("check", &check)]);
+    let mut script = usual();
+    script["repairs"] = json!([]);
+    written(&desk, &script);
+    let told = work(&desk, &[TASK, "--yes"]);
+    let screen = format!("{:?} {}", told.events, told.errors);
+    assert_eq!((told.code, screen.contains(secret)), (4, false), "{screen}");
+    let blocked = told.one("summary")["blocked"].as_str().unwrap();
+    let (before, after) = blocked.split_once("(trace ").unwrap();
+    let next_step = "read the output of the command, and repair what it reports";
+    assert_eq!(before, format!("E_BUILD_FAIL: {next_step} "));
+    let (trace, detail) = after.split_once(')').unwrap();
+    assert!(detail.contains(end), "{detail}");
+
+    let (job, _) = trace.split_once('/').unwrap().0.rsplit_once('-').unwrap();
+    let job = job.parse().unwrap();
+    let jobs = Store::sqlite(desk.store().join("jobs.db")).await.unwrap();
+    let observer = Observer::new(&jobs);
+    let people = observer.timeline::<Human>(job).await.unwrap();
+    let developers = observer.timeline::<Internal>(job).await.unwrap();
+    let [people, developers] =
+        [serde_json::to_string(&people), serde_json::to_string(&developers)].map(Result::unwrap);
+    assert!(!people.contains(secret), "{people}");
+    assert!(developers.contains(secret) && developers.contains(trace), "{developers}");
 }
