@@ -40,7 +40,7 @@ use tokio::{net::TcpListener, time::sleep};
 use super::{
     cli::{Do, Exit, Failure, tell_displaced},
     face::{Face, Told},
-    preview::{Preview, rate},
+    preview::{preview, rate},
     repository,
 };
 
@@ -177,7 +177,7 @@ impl<P: Planner + Clone> Session<P> {
                     (Some(why), _) => Answer::No(why.clone()),
                     (_, Some(once)) if first == Some(once) => Answer::Yes(Scope::Once(once)),
                     _ if said.confirm.as_ref() == Some(plan) => {
-                        Answer::Yes(Scope::Plan(self.preview(&job).bounds))
+                        Answer::Yes(Scope::Plan(self.bounds(&job)))
                     }
                     _ => return Err(format!("the plan {plan} waits for a confirmation").into()),
                 };
@@ -245,7 +245,8 @@ impl<P: Planner + Clone> Session<P> {
 
     /// Shows a plan, and asks for its confirmation; `None` if nobody answers.
     fn consent(&self, job: &Job<AwaitingConfirmation>) -> Result<Option<Answer>, Failure> {
-        let (work, Preview { diff, bounds, objections }) = (job.work(), &self.preview(job));
+        let (work, bounds) = (job.work(), &self.bounds(job));
+        let (diff, objections) = &preview(&lock(&self.workspace), work, bounds);
         self.face.tell(&Told::Plan { plan: &work.plan, diff, bounds, objections });
         self.warn(&work.plan);
         if self.asked.yes && objections.is_empty() {
@@ -274,14 +275,13 @@ impl<P: Planner + Clone> Session<P> {
         ));
     }
 
-    /// A plan, and what its confirmation allows until the time for the request is over.
-    fn preview(&self, job: &Job<AwaitingConfirmation>) -> Preview {
+    /// What the confirmation of a plan allows, until the time for the request is over.
+    fn bounds(&self, job: &Job<AwaitingConfirmation>) -> Bounds {
         let Limits { repairs, request, .. } = job.context();
         let request = i64::try_from(request.as_millis()).unwrap_or(i64::MAX);
         let until = self.jobs.now().saturating_add(request);
         let repairs = usize::try_from(*repairs).unwrap_or_default();
-        let bounds = Bounds::of(&job.work().plan, repairs, until);
-        Preview::of(&lock(&self.workspace), job.work(), bounds)
+        Bounds::of(&job.work().plan, repairs, until)
     }
 
     /// The commands that answer a plan.
