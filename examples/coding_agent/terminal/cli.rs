@@ -26,7 +26,7 @@ use tokio::{
 
 use super::{
     demo,
-    face::{Face, IS_AT_PROMPT, Told},
+    face::{Face, IS_AT_PROMPT},
     session::Session,
 };
 
@@ -199,10 +199,9 @@ fn undo(folder: &Path, store: &Path) -> Result<Exit, Refusal> {
     };
     let face = Face::new(false);
     let undone = workspace.store.record(report.number)?.undoes.unwrap_or(report.number);
-    face.tell(&Told::Note { text: &format!("edits {undone}: {text}") });
+    face.note(&format!("edits {undone}: {text}"));
     for conflict in report.conflicts.iter().filter(|it| it.kept.is_none()) {
-        let text = format!("{}: changed by somebody else, and left as it is", conflict.path);
-        face.tell(&Told::Note { text: &text });
+        face.note(&format!("{}: changed by somebody else, and left as it is", conflict.path));
     }
     tell_displaced(&workspace, store, &face)?;
     Ok(if report.ending == Ending::Applied { Exit::Done } else { Exit::Error })
@@ -213,8 +212,8 @@ pub fn tell_displaced(workspace: &Workspace, store: &Path, face: &Face) -> Resul
     for conflict in workspace.store.displaced()? {
         if let Some(name) = conflict.kept {
             let kept = store.join("kept").join(name);
-            let text = format!("{}: what was written here is in {}", conflict.path, kept.display());
-            face.tell(&Told::Note { text: &text });
+            let (path, kept) = (conflict.path, kept.display());
+            face.note(&format!("{path}: what was written here is in {kept}"));
         }
     }
     Ok(())

@@ -87,6 +87,10 @@ impl Face {
         }
     }
 
+    pub fn note(&self, text: &str) {
+        self.tell(&Told::Note { text });
+    }
+
     /// Asks each question; `None` if nobody answers.
     pub fn answers(&self, questions: &[String]) -> Result<Option<String>, InquireError> {
         self.ask(|| {

@@ -66,6 +66,9 @@ pub struct Session<P> {
     again: String,
 }
 
+/// The error of an attempt, and whether another one is of no use.
+type Failed = (String, bool);
+
 /// What was told of a job.
 struct Log {
     job: Id,
@@ -126,7 +129,7 @@ impl<P: Planner + Clone> Session<P> {
                 job => match self.next_attempt(id, failed.as_ref()).await? {
                     Some(pause) => {
                         if let Some((error, _)) = failed {
-                            self.note(&format!("{error}; it is tried again"));
+                            self.face.note(&format!("{error}; it is tried again"));
                         }
                         sleep(pause).await;
                     }
@@ -197,21 +200,17 @@ impl<P: Planner + Clone> Session<P> {
     async fn next_attempt(
         &self,
         id: Id,
-        failed: Option<&(String, bool)>,
+        failed: Option<&Failed>,
     ) -> Result<Option<Duration>, Failure> {
-        if failed.is_some_and(|(_, is_last)| *is_last) {
-            return Ok(None);
-        }
         let detail = Box::pin(Observer::new(&self.jobs).detail::<Human>(id)).await?;
         let retry_at = detail.trouble.as_ref().and_then(|trouble| trouble.retry_at);
         let left = retry_at.map(|at| at.saturating_sub(self.jobs.now()));
-        let left = left.filter(|left| *left > 0 || failed.is_some());
+        let left = left.filter(|left| failed.map_or(*left > 0, |(_, is_last)| !is_last));
         Ok(left.map(|left| Duration::from_millis(u64::try_from(left).unwrap_or_default())))
     }
 
-    /// Works until nothing is ready, and tells what happens. Returns the last failed attempt, and
-    /// whether another one is of no use.
-    async fn work(&self, log: &mut Log) -> Result<Option<(String, bool)>, Failure> {
+    /// Works until nothing is ready, and tells what happens. Returns the last failed attempt.
+    async fn work(&self, log: &mut Log) -> Result<Option<Failed>, Failure> {
         let failed = Arc::new(Mutex::new(None));
         let workspace = Arc::clone(&self.workspace);
         let hands = Hands { workspace: Arc::clone(&workspace), jobs: self.jobs.clone() };
@@ -250,7 +249,7 @@ impl<P: Planner + Clone> Session<P> {
         self.face.tell(&Told::Plan { plan: &work.plan, diff, bounds, objections });
         self.warn(&work.plan);
         if self.asked.yes && objections.is_empty() {
-            self.note("`--yes` confirms it");
+            self.face.note("`--yes` confirms it");
             return Ok(Some(Answer::Yes(Scope::Plan(bounds.clone()))));
         }
         Ok(self.face.confirmation(bounds.clone(), work.first)?)
@@ -267,7 +266,7 @@ impl<P: Planner + Clone> Session<P> {
         let mount = folder.ancestors().skip(1).find(|it| store.starts_with(it));
         let paths = [mount.unwrap_or(&folder), folder.as_path(), store.as_path()];
         let [mount, folder, store] = paths.map(shell_word);
-        self.note(&format!(
+        self.face.note(&format!(
             "Not sandboxed: a command can do what you can do. In a container, it is limited to \
              what you mount, which is the folder with its store, at the same path: docker run \
              --rm -it --user \"$(id -u):$(id -g)\" --volume {mount}:{mount} IMAGE coding_agent do \
@@ -298,17 +297,13 @@ impl<P: Planner + Clone> Session<P> {
         Exit::Asks
     }
 
-    fn note(&self, text: &str) {
-        self.face.tell(&Told::Note { text });
-    }
-
     fn end(&self, summary: &Summary) -> Result<Exit, Failure> {
         let workspace = lock(&self.workspace);
         let undone = workspace.undone()?;
         self.face.tell(&Told::Summary(&summary.clone().without(&undone)));
         for (act, set) in &summary.what {
             if let Some(set) = set.filter(|set| undone.contains(set)) {
-                self.note(&format!("edits {set}: undone since then: {act}"));
+                self.face.note(&format!("edits {set}: undone since then: {act}"));
             }
         }
         tell_displaced(&workspace, &self.store, &self.face)?;
@@ -316,7 +311,7 @@ impl<P: Planner + Clone> Session<P> {
     }
 
     /// A person has to say whether the call in doubt took effect, or to look at what failed.
-    async fn stuck(&self, job: &AnyJob, failed: Option<(String, bool)>) -> Result<Exit, Failure> {
+    async fn stuck(&self, job: &AnyJob, failed: Option<Failed>) -> Result<Exit, Failure> {
         let machine = shell_word(self.store.join(JOBS));
         let machine = format!("machine --db {machine}");
         let detail = Box::pin(Observer::new(&self.jobs).detail::<Human>(job.id())).await?;
@@ -347,7 +342,7 @@ impl<P: Planner + Clone> Session<P> {
     async fn serve(&self) -> Result<(), Failure> {
         let Some(address) = self.asked.serve else { return Ok(()) };
         let listener = TcpListener::bind(address).await?;
-        self.note(&format!("http://{}/inspector/ shows the job", listener.local_addr()?));
+        self.face.note(&format!("http://{}/inspector/ shows the job", listener.local_addr()?));
         let http = Http::new(&self.jobs, Actors::issue("inspector")?).machine::<AnyJob>();
         tokio::spawn(serve(listener, http, std::future::pending()));
         Ok(())
