@@ -30,7 +30,6 @@ use crate::{
     workspace::{
         edits::Workspace,
         refusal::{Code, Refusal},
-        set::Digest,
         tools::Lookup,
     },
 };
@@ -83,7 +82,11 @@ impl<P: Planner> Handle for Agent<P> {
             Err(trouble) => return given_up(job, trouble, task),
         };
         work.begin(plan, format!("{id}-{now}"), now);
-        work.first = self.first_digest(&work, id);
+        work.first = match self.next_act(&work, id).ok().flatten().map(|act| act.deed) {
+            Some(Deed::Edit(set)) => set.digest().ok(),
+            Some(Deed::Run(run)) => run.digest().ok(),
+            Some(Deed::Undo(_)) | None => None,
+        };
         let (sets, _) = lock(&self.workspace).plan_each(&work.plan.edits());
         work.shown = sets.iter().filter_map(|set| set.digest().ok()).collect();
         Ok(Next::to(job.plan_ready(work, &task.actors().reasoning_node)))
@@ -111,16 +114,12 @@ impl<P: Planner> Handle for Agent<P> {
                 return Ok(Next::to(job.tool_call_request(Some(act), runner)));
             }
             (Ok(None), Some(Call::Read(tool))) => {
-                match self.read(&mut work, Lookup::Read(tool), &limits).await {
-                    Ok(()) => {
-                        work.advance();
-                        Ok(String::new())
-                    }
-                    Err(refusal) => Err(refused(&work, refusal)),
-                }
+                let read = self.read(&mut work, Lookup::Read(tool), &limits).await;
+                read.map(|()| work.advance()).map_err(|refusal| refused(&work, refusal))
             }
-            (Ok(None), _) => Ok(String::new()),
+            (Ok(None), _) => Ok(()),
         };
+        let result = result.map(|()| String::new());
         Ok(Next::to(job.tool_call_result(result, work, runner)))
     }
 
@@ -223,14 +222,6 @@ impl<P: Planner> Agent<P> {
             (None, Some(Call::Read(_)) | None) => return Ok(None),
         };
         Ok(Some(Act { job, after: after.unwrap_or_default(), deed }))
-    }
-
-    fn first_digest(&self, work: &Work, job: Id) -> Option<Digest> {
-        match self.next_act(work, job).ok()??.deed {
-            Deed::Edit(set) => set.digest().ok(),
-            Deed::Run(run) => run.digest().ok(),
-            Deed::Undo(_) => None,
-        }
     }
 }
 

@@ -129,27 +129,25 @@ fn make(workspace: &Workspace, job: &AnyJob, act: &Act, now: i64) -> Result<Rece
 /// was interrupted nobody knows what it did, unless it is a check, which does nothing.
 fn find(workspace: &Workspace, act: &Act, is_check: bool) -> Result<Option<Receipt>, Refusal> {
     workspace.recover()?;
-    let is_it = |record: &Record| match &act.deed {
-        Deed::Edit(set) => record.undoes.is_none() && record.set == *set,
-        Deed::Undo(number) => record.undoes == Some(*number),
-        Deed::Run(_) => false,
+    let (undone, made) = match &act.deed {
+        Deed::Edit(set) => (None, Some(set)),
+        Deed::Undo(number) => (Some(*number), None),
+        Deed::Run(run) => {
+            let report = Commands::new(workspace).find(act.after, run)?;
+            let report = report.filter(|report| report.ending != RunEnding::NotStarted);
+            return match report {
+                Some(report) if report.ending == RunEnding::Interrupted && !is_check => {
+                    Err(Refusal::new(&act.deed, refusal::INTERRUPTED))
+                }
+                report => Ok(report.map(Receipt::Ran)),
+            };
+        }
     };
-    if let Deed::Run(run) = &act.deed {
-        let report = Commands::new(workspace).find(act.after, run)?;
-        return match report {
-            Some(report) if report.ending == RunEnding::Interrupted && !is_check => {
-                Err(Refusal::new(&act.deed, refusal::INTERRUPTED))
-            }
-            report => {
-                let report = report.filter(|report| report.ending != RunEnding::NotStarted);
-                Ok(report.map(Receipt::Ran))
-            }
-        };
-    }
     for number in workspace.store.numbers()?.into_iter().filter(|number| *number > act.after) {
-        let record = workspace.store.record(number)?;
-        if let (true, Phase::Ended(ending)) = (is_it(&record), record.phase) {
-            return edited(Report { number, ending, conflicts: record.conflicts });
+        let Record { set, undoes, phase, conflicts, .. } = workspace.store.record(number)?;
+        let is_it = undoes == undone && made.is_none_or(|made| *made == set);
+        if let (true, Phase::Ended(ending)) = (is_it, phase) {
+            return edited(Report { number, ending, conflicts });
         }
     }
     Ok(None)
