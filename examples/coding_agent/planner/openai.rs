@@ -13,7 +13,7 @@ use std::{
 
 use machine::worker::Failure;
 use schemars::{JsonSchema, schema_for};
-use serde::Deserialize;
+use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use tokio::{task::spawn_blocking, time::sleep};
 use ureq::http::StatusCode;
@@ -21,7 +21,7 @@ use ureq::http::StatusCode;
 use super::{
     Brief, Lasting, Planner, Reply, Rung,
     context::{SYSTEM, end, prompt, repair},
-    stream::{Answer, Message},
+    stream::Message,
 };
 use crate::{
     plan::{
@@ -43,6 +43,14 @@ const MODEL: &str = "CODING_AGENT_MODEL";
 const KEY: &str = "OPENAI_API_KEY";
 
 const NOT_SET: Why = (Code::E_INVALID_ARGS, "set this environment variable");
+
+/// The name of a tool that a model is offered, and what it is for.
+type Offer = (&'static str, &'static str);
+
+const ASK: Offer = ("ask", "Asks the person what is needed for a plan; best nothing.");
+const READ: Offer = ("read", "Reads and searches files before the plan; the most important last.");
+const PLAN: Offer = ("plan", "Gives the plan.");
+const REPAIR: Offer = ("repair", "Gives the steps of a repair.");
 
 /// The times that a model is told what is wrong with its answer.
 const CORRECTIONS: usize = 2;
@@ -109,35 +117,45 @@ impl OpenAi {
         Ok(Self { client, settings })
     }
 
-    /// Asks, and says what is wrong with answers that cannot be used.
-    async fn ask<T: Answer>(&self, brief: &Brief, task: &str) -> Reply<T> {
+    /// Asks for a call of a tool, and says what is wrong with answers that cannot be used, also
+    /// where no schema can say it.
+    async fn ask<T: DeserializeOwned + JsonSchema>(
+        &self,
+        brief: &Brief,
+        (tool, about): Offer,
+        task: &str,
+        fault: fn(&T) -> Option<&'static str>,
+    ) -> Reply<T> {
+        let function = json!({ "name": tool, "description": about, "parameters": schema_for!(T) });
         let mut messages = vec![
             json!({ "role": "system", "content": SYSTEM }),
             json!({ "role": "user", "content": prompt(brief, task) }),
         ];
         let mut round = 0;
         loop {
-            let message = self.answer::<T>(brief, &messages).await?;
-            let why = match message.answer::<T>() {
+            let message = self.answer(brief, &function, &messages).await?;
+            let answer = message.answer::<T>(tool).and_then(|answer| {
+                fault(&answer).map_or(Ok(answer), |fault| Err(fault.to_owned()))
+            });
+            let why = match answer {
                 Ok(answer) => return Ok(Ok(answer)),
                 Err(why) => why,
             };
             if round == CORRECTIONS {
                 return Ok(Err(Trouble::new(Code::E_MODEL, &brief.visit, why)));
             }
-            messages.extend(message.refused::<T>(round, &why));
+            messages.extend(message.refused(tool, round, &why));
             round += 1;
         }
     }
 
     /// The answer to these messages, from the disk or from the server.
-    async fn answer<T: Answer>(
+    async fn answer(
         &self,
         brief: &Brief,
+        function: &Value,
         messages: &[Value],
     ) -> Result<Message, Failure> {
-        let function =
-            json!({ "name": T::TOOL, "description": T::ABOUT, "parameters": schema_for!(T) });
         // Not all servers can be told to call it.
         let body = json!({
             "model": self.settings.model,
@@ -220,30 +238,10 @@ struct Questions {
     questions: Vec<String>,
 }
 
-impl Answer for Questions {
-    const TOOL: &'static str = "ask";
-    const ABOUT: &'static str = "Asks the person what is needed for a plan; best nothing.";
-}
-
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Reads {
     reads: Vec<Lookup>,
-}
-
-impl Answer for Reads {
-    const TOOL: &'static str = "read";
-    const ABOUT: &'static str =
-        "Reads and searches files before the plan; the most important last.";
-}
-
-impl Answer for Plan {
-    const TOOL: &'static str = "plan";
-    const ABOUT: &'static str = "Gives the plan.";
-
-    fn fault(&self) -> Option<&'static str> {
-        self.fault()
-    }
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -252,26 +250,22 @@ struct Repair {
     steps: Option<Vec<Step>>,
 }
 
-impl Answer for Repair {
-    const TOOL: &'static str = "repair";
-    const ABOUT: &'static str = "Gives the steps of a repair.";
-}
-
 impl Planner for OpenAi {
     async fn questions(&self, brief: &Brief) -> Reply<Vec<String>> {
         let task = "Ask what you have to know of the person, or give an empty list.";
-        let reply = self.ask::<Questions>(brief, task).await?;
+        let reply = self.ask::<Questions>(brief, ASK, task, |_| None).await?;
         Ok(reply.map(|it| it.questions))
     }
 
     async fn reads(&self, brief: &Brief) -> Reply<Vec<Lookup>> {
         let task = "Name the files that you have to read, and the texts to search for.";
-        let reply = self.ask::<Reads>(brief, task).await?;
+        let reply = self.ask::<Reads>(brief, READ, task, |_| None).await?;
         Ok(reply.map(|it| it.reads))
     }
 
     async fn plan(&self, brief: &Brief) -> Reply<Plan> {
-        self.ask(brief, "Make a plan, with the commands that verify it.").await
+        let task = "Make a plan, with the commands that verify it.";
+        self.ask(brief, PLAN, task, Plan::fault).await
     }
 
     async fn repair(
@@ -280,7 +274,8 @@ impl Planner for OpenAi {
         trouble: &Trouble,
         rung: Rung,
     ) -> Reply<Option<Vec<Step>>> {
-        let reply = self.ask::<Repair>(brief, &repair(brief, trouble, rung)).await?;
+        let task = repair(brief, trouble, rung);
+        let reply = self.ask::<Repair>(brief, REPAIR, &task, |_| None).await?;
         Ok(reply.map(|it| it.steps))
     }
 }

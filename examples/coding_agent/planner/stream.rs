@@ -4,7 +4,6 @@
 use std::io::BufRead;
 
 use machine::worker::Failure;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
@@ -15,17 +14,6 @@ const DONE: &str = "[DONE]";
 
 /// The reason of an answer that was cut at the limit of the model.
 const TOO_LONG: &str = "length";
-
-/// What a model answers in a state of the machine: a call of the only tool that is offered there.
-pub trait Answer: DeserializeOwned + JsonSchema {
-    const TOOL: &'static str;
-    const ABOUT: &'static str;
-
-    /// What is wrong with it that its schema cannot say.
-    fn fault(&self) -> Option<&'static str> {
-        None
-    }
-}
 
 /// A whole answer, and what it cost.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -102,9 +90,8 @@ impl Message {
         }
     }
 
-    /// Its only call, or why it cannot be used.
-    pub fn answer<T: Answer>(&self) -> Result<T, String> {
-        let tool = T::TOOL;
+    /// The arguments of its only call, which is one of this tool, or why they cannot be used.
+    pub fn answer<T: DeserializeOwned>(&self, tool: &str) -> Result<T, String> {
         if self.reason == TOO_LONG {
             return Err("the answer is too long: make a shorter one".to_owned());
         }
@@ -114,14 +101,13 @@ impl Message {
         if call.name != tool {
             return Err(format!("unknown tool `{}`: call `{tool}` once", call.name));
         }
-        let answer: T = serde_json::from_str(&call.arguments)
-            .map_err(|error| format!("the arguments do not fit the schema: {error}"))?;
-        answer.fault().map_or(Ok(answer), |fault| Err(fault.to_owned()))
+        serde_json::from_str(&call.arguments)
+            .map_err(|error| format!("the arguments do not fit the schema: {error}"))
     }
 
     /// What the model reads after an answer that cannot be used: its first calls, with new ids,
     /// because models repeat theirs; servers refuse names and arguments of other forms.
-    pub fn refused<T: Answer>(&self, round: usize, why: &str) -> Vec<Value> {
+    pub fn refused(&self, tool: &str, round: usize, why: &str) -> Vec<Value> {
         if self.calls.is_empty() {
             let text = if self.text.trim().is_empty() { "(no text)" } else { self.text.as_str() };
             return vec![
@@ -137,7 +123,7 @@ impl Message {
                 serde_json::from_str::<Value>(&arguments).is_ok_and(|it| it.is_object());
             let arguments =
                 if is_object { arguments } else { json!({ "text": arguments }).to_string() };
-            let name = if call.name == T::TOOL { T::TOOL } else { "unknown" };
+            let name = if call.name == tool { tool } else { "unknown" };
             let function = json!({ "name": name, "arguments": arguments });
             calls.push(json!({ "id": id, "type": "function", "function": function }));
             results.push(json!({ "role": "tool", "tool_call_id": id, "content": why }));
