@@ -46,14 +46,9 @@ pub fn words(json: bool) -> Result<Vec<OsString>, Failure> {
     git(&folder, &["init", "--quiet"])?;
     git(&folder, &["add", "."])?;
     git(&folder, &[&author[..], &commit].concat())?;
-    let words = ["coding_agent", "do", "make the failing test pass", "--yes"].map(OsString::from);
-    let mut words = words.to_vec();
-    for (option, value) in [("--script", script), ("--folder", folder)] {
-        words.push(option.into());
-        words.push(value.into());
-    }
-    if json {
-        words.push("--json".into());
-    }
+    let task = ["coding_agent", "do", "make the failing test pass", "--yes"];
+    let mut words = task.map(OsString::from).to_vec();
+    words.extend([OsString::from("--script"), script.into(), "--folder".into(), folder.into()]);
+    words.extend(json.then(|| OsString::from("--json")));
     Ok(words)
 }

@@ -82,14 +82,10 @@ impl<P: Planner + Clone> Session<P> {
     pub async fn open(asked: Do, folder: &Path, store: &Path, planner: P) -> Result<Self, Failure> {
         let workspace = Workspace::open(folder, store, Box::new(|_, _| Ok(())))?;
         let program = env::args_os().next().unwrap_or_else(|| "coding_agent".into());
-        let mut words = vec![program, "do".into(), "--folder".into(), folder.into()];
-        for (option, value) in [("--store", Some(store)), ("--script", asked.script.as_deref())] {
-            if let Some(value) = value {
-                words.push(option.into());
-                words.push(value.into());
-            }
-        }
-        let again = words.iter().map(shell_word).collect::<Vec<_>>().join(" ");
+        let [program, at, kept] = [Path::new(&program), folder, store].map(shell_word);
+        let mut again = format!("{program} do --folder {at} --store {kept}");
+        let script = asked.script.as_ref().map(shell_word);
+        again.extend(script.map(|script| format!(" --script {script}")));
         let jobs = Store::sqlite(store.join(JOBS)).await?;
         let face = Face::new(asked.json);
         let (workspace, store) = (Arc::new(Mutex::new(workspace)), store.to_owned());
