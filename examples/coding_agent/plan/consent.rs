@@ -37,7 +37,7 @@
 //!
 //! ```compile_fail
 //! use coding_agent::{commands::run::Run, plan::consent::Confirmed};
-//! let forged = |call: Run| Confirmed { call, is_named: true };
+//! let forged = |call: Run| Confirmed { call, named: None };
 //! ```
 //!
 //! ```compile_fail
@@ -200,7 +200,7 @@ impl<'a> Consent<'a> {
         if !is_named && !call.may_differ(self.work) {
             return Err(Refusal::new(digest, NOT_SHOWN));
         }
-        Ok(Confirmed { call, is_named })
+        Ok(Confirmed { call, named: is_named.then_some(digest) })
     }
 }
 
@@ -208,17 +208,16 @@ impl<'a> Consent<'a> {
 #[derive(Debug)]
 pub struct Confirmed<T> {
     call: T,
-    /// The person has seen exactly this call.
-    is_named: bool,
+    named: Option<Digest>,
 }
 
-impl<T: Dangerous> Confirmed<T> {
+impl<T> Confirmed<T> {
     pub fn call(&self) -> &T {
         &self.call
     }
 
-    /// Its digest, for a tool that asks whether the person has seen exactly this call.
-    pub fn digest(&self) -> Result<Option<Digest>, Refusal> {
-        if self.is_named { self.call.digest().map(Some) } else { Ok(None) }
+    /// Its digest, if the person has seen exactly this call.
+    pub fn digest(&self) -> Option<Digest> {
+        self.named
     }
 }

@@ -101,7 +101,7 @@ fn confirmed<T: Dangerous>(
 
 fn allowed<T: Dangerous>(job: &Job<Executing>, call: T, now: i64) -> Result<Option<Digest>, Code> {
     let confirmed = Consent::of(job).and_then(|consent| consent.confirm(call, now));
-    confirmed.and_then(|it| it.digest()).map_err(|refusal| refusal.code)
+    confirmed.map(|it| it.digest()).map_err(|refusal| refusal.code)
 }
 
 const DENIED: Result<Option<Digest>, Code> = Err(Code::E_POLICY_DENIED);
