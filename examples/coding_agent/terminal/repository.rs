@@ -8,11 +8,19 @@ use std::{
 use coding_agent::workspace::refusal::{At, Code::E_CONFLICT, Refusal, Why};
 
 const DIRTY: Why = (E_CONFLICT, "git shows changes: commit them, or pass `--dirty`");
-const UNFINISHED: Why = (E_CONFLICT, "git is in the middle of this: finish or abort it");
+const UNFINISHED: Why = (E_CONFLICT, "git is in the middle of it: finish or abort it");
 
-/// What git has in its folder while something is unfinished.
-const MARKS: [&str; 6] =
-    ["BISECT_LOG", "CHERRY_PICK_HEAD", "MERGE_HEAD", "REVERT_HEAD", "rebase-apply", "rebase-merge"];
+/// What git has in its folder while something is unfinished, and what that is. A rebase can have
+/// the files of the others, too.
+const MARKS: [(&str, &str); 7] = [
+    ("rebase-merge", "a rebase"),
+    ("rebase-apply", "a rebase, or `git am`"),
+    ("MERGE_HEAD", "a merge"),
+    ("CHERRY_PICK_HEAD", "a cherry-pick"),
+    ("REVERT_HEAD", "a revert"),
+    ("sequencer", "a cherry-pick or a revert of several commits"),
+    ("BISECT_LOG", "a bisect"),
+];
 
 /// Without what the files of a folder could make git run: a folder with the files of a bare
 /// repository is none. Filters in the configuration of the person, or of `.git`, run.
@@ -54,8 +62,8 @@ pub fn check(folder: &Path, allows_changes: bool) -> Result<(), Refusal> {
         Err(_) if allows_changes => return Ok(()),
         found => PathBuf::from(found?.trim_end()),
     };
-    if let Some(mark) = MARKS.into_iter().find(|mark| found.join(mark).exists()) {
-        return Err(Refusal::new(mark, UNFINISHED));
+    if let Some((_, what)) = MARKS.into_iter().find(|(mark, _)| found.join(mark).exists()) {
+        return Err(Refusal::new(what, UNFINISHED));
     }
     let status = ["status", "--porcelain", "--"].map(OsStr::new);
     let changes = git(top, &[&status[..], &[folder.as_os_str()]].concat())?;
