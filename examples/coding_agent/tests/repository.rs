@@ -1,15 +1,26 @@
 //! What the program asks git about a folder, in which somebody else may have written.
 
 use std::{
-    fs,
+    fs::{self, File},
     path::Path,
     process::{Command, Stdio},
+    time::UNIX_EPOCH,
 };
 
 use crate::{
+    desk::Desk,
     terminal::{TASK, Told, checked, git, repository, usual, written},
     testing::Process,
 };
+
+/// `do`, in a folder that is not that of the desk.
+fn agent(desk: &Desk, folder: &Path) -> Command {
+    let mut agent = Command::new(env!("CARGO_BIN_EXE_coding_agent"));
+    agent.args(["do", TASK, "--script"]).arg(written(desk, &usual()));
+    agent.arg("--folder").arg(folder).arg("--store").arg(desk.store());
+    agent.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    agent
+}
 
 /// Copies what is in a folder.
 fn copy(from: &Path, to: &Path) {
@@ -24,42 +35,73 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// A folder in a repository gets all that a bare repository has, with a configuration whose filter
-/// git would run; or the filter is in a variable.
-#[test]
-fn git_runs_nothing_that_a_folder_names() {
-    let files = [("sub/a", "old\n"), ("sub/.gitattributes", "* filter=x\n")];
+/// The folder gets all that a bare repository has, with a configuration whose filter git would run.
+fn become_bare(desk: &Desk, evil: &Desk, command: &str) {
+    copy(&evil.path(".git"), &desk.path("sub"));
     let config = "[core]\nrepositoryformatversion = 0\nworktree = .\n[filter \"x\"]\nclean = ";
-    for is_bare in [true, false] {
-        let (desk, evil) = (repository(&files), repository(&[("a", "old\n")]));
-        written(&desk, &usual());
-        let ran = desk.root().join("ran");
-        let clean = format!("touch {}; cat", ran.display());
-        let sub = desk.path("sub");
-        if is_bare {
-            fs::remove_file(sub.join(".gitattributes")).unwrap();
-            git(&desk, &["rm", "--quiet", "--cached", "sub/.gitattributes"]);
-            git(&desk, &["commit", "--quiet", "--message", "less"]);
-            copy(&evil.path(".git"), &sub);
-            fs::write(sub.join("config"), format!("{config}\"{clean}\"\n")).unwrap();
-            fs::write(sub.join(".gitattributes"), "* filter=x\n").unwrap();
-        }
+    fs::write(desk.path("sub/config"), format!("{config}\"{command}\"\n")).unwrap();
+}
+
+/// Each row would hide the change in the folder from git, or make it run a command: a variable, the
+/// configuration of the repository, and a folder that looks like a bare repository.
+#[test]
+fn git_is_not_led_astray() {
+    type Lead = fn(&mut Command, &Desk, &Desk, &str);
+    const DIRTY: &str = "sub/a: git shows changes";
+    let table: [(&str, Lead, &str); 7] = [
+        ("GIT_DIR", |agent, _, evil, _| _ = agent.env("GIT_DIR", evil.path(".git")), DIRTY),
+        ("GIT_WORK_TREE", |agent, _, evil, _| _ = agent.env("GIT_WORK_TREE", evil.folder()), DIRTY),
+        (
+            "GIT_INDEX_FILE",
+            |agent, desk, _, _| {
+                let index = desk.root().join("index");
+                git(desk, &["update-index", "--assume-unchanged", "sub/a"]);
+                fs::copy(desk.path(".git/index"), &index).unwrap();
+                git(desk, &["update-index", "--no-assume-unchanged", "sub/a"]);
+                agent.env("GIT_INDEX_FILE", index);
+            },
+            DIRTY,
+        ),
+        (
+            "GIT_CONFIG_COUNT",
+            |agent, _, _, command| {
+                agent.env("GIT_CONFIG_COUNT", "1").env("GIT_CONFIG_KEY_0", "filter.x.clean");
+                agent.env("GIT_CONFIG_VALUE_0", command);
+            },
+            DIRTY,
+        ),
+        (
+            "core.fsmonitor",
+            |_, desk, _, command| git(desk, &["config", "core.fsmonitor", command]),
+            DIRTY,
+        ),
+        ("a bare repository", |_, desk, evil, command| become_bare(desk, evil, command), DIRTY),
+        (
+            "a bare repository, and a `.git` that is none",
+            |_, desk, evil, command| {
+                become_bare(desk, evil, command);
+                fs::create_dir(desk.path("sub/.git")).unwrap();
+            },
+            "safe.bareRepository",
+        ),
+    ];
+    let attributes = ("sub/.gitattributes", "* filter=x\n");
+    for (name, lead, error) in table {
+        let desk = repository(&[("sub/a", "old\n"), ("sub/b", "old\n"), attributes]);
+        let evil =
+            repository(&[("a", "old\n"), ("sub/a", "new\n"), ("sub/b", "old\n"), attributes]);
+        let (ran, mut agent) = (desk.root().join("ran"), agent(&desk, &desk.path("sub")));
+        lead(&mut agent, &desk, &evil, &format!("touch {}; cat", ran.display()));
         // Of the same length, so that git reads it.
-        fs::write(sub.join("a"), "new\n").unwrap();
-        let mut agent = Command::new(env!("CARGO_BIN_EXE_coding_agent"));
-        agent.args(["do", TASK, "--script"]).arg(desk.root().join("script.json"));
-        agent.arg("--folder").arg(&sub).arg("--store").arg(desk.store());
-        if !is_bare {
-            agent.env("GIT_CONFIG_COUNT", "1");
-            agent.env("GIT_CONFIG_KEY_0", "filter.x.clean").env("GIT_CONFIG_VALUE_0", clean);
-        }
-        agent.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        fs::write(desk.path("sub/a"), "new\n").unwrap();
+        // Git would write this time to its index.
+        File::open(desk.path("sub/b")).unwrap().set_modified(UNIX_EPOCH).unwrap();
+        let index = fs::read(desk.path(".git/index")).unwrap();
         let refused = Told::of(Process::start(&mut agent));
-        assert_eq!(refused.code, 1, "{is_bare}: {}", refused.errors);
-        // A path of the repository around the folder.
-        let is_outer = refused.errors.contains("sub/") && refused.errors.contains("--dirty");
-        assert!(is_outer, "{is_bare}: {}", refused.errors);
-        assert!(!ran.exists(), "{is_bare}");
+        assert_eq!(refused.code, 1, "{name}: {}", refused.errors);
+        assert!(refused.errors.contains(error), "{name}: {}", refused.errors);
+        assert!(!ran.exists(), "{name}");
+        assert!(fs::read(desk.path(".git/index")).unwrap() == index, "{name}");
     }
 }
 
@@ -97,7 +139,6 @@ fn the_middle_of_anything_is_refused() {
     let rows = table.into_iter().flat_map(|row| [(row, false), (row, true)]);
     for ((command, what), is_worktree) in rows {
         let desk = checked();
-        written(&desk, &usual());
         let mut folder = desk.folder();
         if is_worktree {
             git(&desk, &["worktree", "add", "--quiet", "../tree"]);
@@ -106,11 +147,7 @@ fn the_middle_of_anything_is_refused() {
         let mut shell = Command::new("sh");
         shell.args(["-c", &format!("{BRANCHES}{command}")]).current_dir(&folder);
         let output = shell.stdin(Stdio::null()).output().unwrap();
-        let mut agent = Command::new(env!("CARGO_BIN_EXE_coding_agent"));
-        agent.args(["do", TASK, "--dirty", "--script"]).arg(desk.root().join("script.json"));
-        agent.arg("--folder").arg(&folder).arg("--store").arg(desk.store());
-        agent.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let told = Told::of(Process::start(&mut agent));
+        let told = Told::of(Process::start(agent(&desk, &folder).arg("--dirty")));
         let code = if what.is_empty() { 3 } else { 1 };
         assert_eq!(told.code, code, "{command} {is_worktree}: {} {output:?}", told.errors);
         assert!(told.errors.contains(what), "{command} {is_worktree}: {}", told.errors);
