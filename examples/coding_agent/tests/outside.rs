@@ -3,7 +3,7 @@ use std::{fs, os::unix::fs::symlink, path::Path};
 use rustix::fs::{CWD, Mode, mkfifoat};
 
 use crate::{
-    desk::{Desk, place, write},
+    desk::{Desk, write},
     workspace::{
         edits::Workspace,
         place::{Place, TEMPORARY},
@@ -172,13 +172,18 @@ fn a_folder_has_one_agent() {
     open().unwrap();
 }
 
-/// Links and errors are named, and are not an empty answer.
+/// Links and errors are named, and are not an empty answer. What git ignores is searched, and what
+/// is generated is not.
 #[test]
 fn a_search_names_what_it_skips() {
     let desk = desk();
+    for name in [".gitignore", "ignored/c", "sub/node_modules/d", "target/e"] {
+        fs::create_dir_all(desk.path(name).parent().unwrap()).unwrap();
+        fs::write(desk.path(name), "ignored\ntwo\n").unwrap();
+    }
     let found = desk.open().search(&Search { text: "two".to_owned(), under: None }).unwrap();
-    assert_eq!(found.lines.len(), 1, "{found:?}");
-    assert_eq!((&found.lines[0].path, found.lines[0].line), (&place("sub/b"), 1));
+    let lines: Vec<_> = found.lines.iter().map(|hit| (hit.path.as_str(), hit.line)).collect();
+    assert_eq!(lines, [(".gitignore", 2), ("ignored/c", 2), ("sub/b", 1)], "{found:?}");
     for link in ["link", "dangling", "folder-link", "pipe"] {
         assert!(found.skipped.iter().any(|it| it.starts_with(link)), "{link}: {found:?}");
     }
