@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::workspace::{
     place::Place,
-    refusal::{self, At, Refusal, Why},
-    set::{Digest, Found},
+    refusal::{self, Refusal, Why},
+    set::Found,
 };
 
 /// A part of a path that leads out of a folder.
@@ -102,11 +102,6 @@ pub struct Seen {
 }
 
 impl Run {
-    /// What a confirmation names.
-    pub fn digest(&self) -> Result<Digest, Refusal> {
-        serde_json::to_vec(self).map(|json| Digest::of(&json)).at("the command")
-    }
-
     /// Finds the program. A name with `-` could be an option of the shell that starts it.
     pub fn program(&self, folder: &Path) -> Result<PathBuf, Refusal> {
         let name = self.argv.first().map_or("", String::as_str);

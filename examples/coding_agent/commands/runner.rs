@@ -88,7 +88,7 @@ impl<'a> Commands<'a> {
     pub fn run(&self, run: &Run, confirmed: Option<Digest>) -> Result<Report, Refusal> {
         let program = run.program(&self.workspace.folder.here())?;
         if let Some(why) = run.danger(&program)
-            && confirmed != Some(run.digest()?)
+            && confirmed != Some(Digest::of_call(run)?)
         {
             return Err(Refusal::new(run.argv.join(" "), why));
         }

@@ -37,7 +37,7 @@
 //!
 //! ```compile_fail
 //! use coding_agent::{commands::run::Run, plan::consent::Confirmed};
-//! let forged = |call: Run| Confirmed { call, named: None };
+//! let forged = |call: Run| Confirmed { call, digest: None };
 //! ```
 //!
 //! ```compile_fail
@@ -109,11 +109,9 @@ impl Bounds {
 }
 
 /// A call that needs consent.
-pub trait Dangerous {
+pub trait Dangerous: Serialize {
     /// Bounds name the whole call, and not only a part of it.
     const IS_NAMED: bool;
-
-    fn digest(&self) -> Result<Digest, Refusal>;
 
     fn is_within(&self, bounds: &Bounds, work: &Work) -> bool;
 
@@ -125,15 +123,11 @@ pub trait Dangerous {
 }
 
 /// The call that undoes the set with this number. Bounds cover the newest set of their job.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize)]
 pub struct Undo(pub usize);
 
 impl Dangerous for EditSet {
     const IS_NAMED: bool = false;
-
-    fn digest(&self) -> Result<Digest, Refusal> {
-        self.digest()
-    }
 
     fn is_within(&self, bounds: &Bounds, _: &Work) -> bool {
         self.changes.iter().all(|change| bounds.paths.contains(&change.path))
@@ -148,10 +142,6 @@ impl Dangerous for EditSet {
 impl Dangerous for Run {
     const IS_NAMED: bool = true;
 
-    fn digest(&self) -> Result<Digest, Refusal> {
-        self.digest()
-    }
-
     fn is_within(&self, bounds: &Bounds, _: &Work) -> bool {
         bounds.argv.contains(&self.argv) && self.timeout <= bounds.timeout
     }
@@ -159,10 +149,6 @@ impl Dangerous for Run {
 
 impl Dangerous for Undo {
     const IS_NAMED: bool = true;
-
-    fn digest(&self) -> Result<Digest, Refusal> {
-        Ok(Digest::of(format!("undo edits {}", self.0).as_bytes()))
-    }
 
     fn is_within(&self, _: &Bounds, work: &Work) -> bool {
         work.undoable() == Some(self.0)
@@ -185,7 +171,7 @@ impl<'a> Consent<'a> {
 
     /// Confirms a call at this time, if the scope covers it.
     pub fn confirm<T: Dangerous>(&self, call: T, now: i64) -> Result<Confirmed<T>, Refusal> {
-        let (digest, acts) = (call.digest()?, self.work.ended.len());
+        let (digest, acts) = (Digest::of_call(&call)?, self.work.ended.len());
         let (is_covered, is_named) = match self.scope {
             Scope::Once(once) => (*once == digest && acts == 0, true),
             Scope::Plan(bounds) => {
@@ -200,7 +186,7 @@ impl<'a> Consent<'a> {
         if !is_named && !call.may_differ(self.work) {
             return Err(Refusal::new(digest, NOT_SHOWN));
         }
-        Ok(Confirmed { call, named: is_named.then_some(digest) })
+        Ok(Confirmed { call, digest: is_named.then_some(digest) })
     }
 }
 
@@ -208,7 +194,8 @@ impl<'a> Consent<'a> {
 #[derive(Debug)]
 pub struct Confirmed<T> {
     call: T,
-    named: Option<Digest>,
+    /// Its digest, if the person has seen exactly this call.
+    digest: Option<Digest>,
 }
 
 impl<T> Confirmed<T> {
@@ -216,8 +203,8 @@ impl<T> Confirmed<T> {
         &self.call
     }
 
-    /// Its digest, if the person has seen exactly this call.
+    /// Its digest, for a tool that asks whether the person has seen exactly this call.
     pub fn digest(&self) -> Option<Digest> {
-        self.named
+        self.digest
     }
 }

@@ -10,7 +10,7 @@ use coding_agent::{
         edits::Workspace,
         place::Place,
         refusal::{NO_CHECK, Refusal},
-        set::{Change, EditSet, Found, Image},
+        set::{Change, Digest, EditSet, Found, Image},
     },
 };
 use similar::TextDiff;
@@ -56,7 +56,7 @@ pub fn preview(workspace: &Workspace, work: &Work, bounds: &Bounds) -> (String, 
     if sets.iter().any(|set| workspace.keeps_most(set).is_err()) {
         objections.push("it removes most lines of a file".to_owned());
     }
-    let is_as_made = |set: &EditSet| set.digest().is_ok_and(|it| work.shown.contains(&it));
+    let is_as_made = |set: &EditSet| Digest::of_call(set).is_ok_and(|it| work.shown.contains(&it));
     if !sets.iter().all(is_as_made) {
         objections.push("a file has changed since the plan was made".to_owned());
     }

@@ -124,7 +124,7 @@ fn bounds_cover_whole_commands() {
     ];
     for (argv, timeout, acts, now, is_covered) in table {
         let call = command(argv, timeout);
-        let expected = if is_covered { Ok(Some(call.digest().unwrap())) } else { DENIED };
+        let expected = if is_covered { Ok(Some(Digest::of_call(&call).unwrap())) } else { DENIED };
         let found = confirmed(Some(Scope::Plan(bounds())), acts, call, now);
         assert_eq!(found, expected, "{argv:?} {timeout} {acts} {now}");
     }
@@ -154,7 +154,8 @@ fn bounds_cover_the_files_of_edits() {
 /// Others are made by a repair, or after a command that has changed their files.
 #[test]
 fn a_plan_makes_the_edits_that_it_showed() {
-    let shown = [edit(&["a"], 0o644), edit(&["b"], 0o644)].map(|set| set.digest().unwrap());
+    let shown =
+        [edit(&["a"], 0o644), edit(&["b"], 0o644)].map(|set| Digest::of_call(&set).unwrap());
     for (path, mode, attempt, changed, expected) in [
         ("a", 0o644, 0, "c", Ok(Some(shown[0]))),
         ("a", 0o644, 1, "c", Ok(Some(shown[0]))),
@@ -182,7 +183,7 @@ fn a_plan_makes_the_edits_that_it_showed() {
 #[test]
 fn a_digest_covers_one_call() {
     let (run, set) = (command(&CHECK, 100), edit(&["a"], 0o644));
-    let (ran, made) = (run.digest().unwrap(), set.digest().unwrap());
+    let (ran, made) = (Digest::of_call(&run).unwrap(), Digest::of_call(&set).unwrap());
     let once = |digest| Some(Scope::Once(digest));
     assert_eq!(confirmed(once(ran), 0, run.clone(), END + 1), Ok(Some(ran)));
     assert_eq!(confirmed(once(made), 0, set.clone(), END + 1), Ok(Some(made)));

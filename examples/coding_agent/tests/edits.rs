@@ -173,7 +173,7 @@ fn stale_and_dangerous_writes_are_refused() {
         assert_eq!((&*refusal.at, &*refusal.why), ("long", refusal::REMOVES_MOST.1));
     }
     assert_eq!(desk.file("long").unwrap(), long);
-    let digest = Some(set.digest().unwrap());
+    let digest = Some(Digest::of_call(&set).unwrap());
     workspace.apply(&set, digest).unwrap();
     assert_eq!(desk.file("long").unwrap(), "line 1\n");
     // Once more: the file is not as before.

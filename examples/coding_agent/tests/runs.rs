@@ -56,7 +56,7 @@ fn desk() -> Desk {
 /// Runs a command that a person has confirmed.
 fn run(desk: &Desk, run: &Run) -> Report {
     let workspace = desk.open();
-    Commands::new(&workspace).run(run, Some(run.digest().unwrap())).unwrap()
+    Commands::new(&workspace).run(run, Some(Digest::of_call(run).unwrap())).unwrap()
 }
 
 /// The number of a process that a command has written to a file.
@@ -236,7 +236,7 @@ fn an_agent_that_dies() {
     });
     let run = shell(BLOCKED);
     let commands = Commands { workspace: &workspace, watch };
-    commands.run(&run, Some(run.digest().unwrap())).unwrap();
+    commands.run(&run, Some(Digest::of_call(&run).unwrap())).unwrap();
 }
 
 /// A folder whose agent was killed at this moment of a command.

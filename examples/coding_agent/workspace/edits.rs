@@ -53,7 +53,7 @@ impl Workspace {
     /// Makes all changes of a set, or none. One that removes most of a file needs the digest of the
     /// set from a person.
     pub fn apply(&self, set: &EditSet, confirmed: Option<Digest>) -> Result<Report, Refusal> {
-        if confirmed != Some(set.digest()?) {
+        if confirmed != Some(Digest::of_call(set)?) {
             self.keeps_most(set)?;
         }
         self.run(set.clone(), None)

@@ -13,7 +13,7 @@ use super::{
     refusal::{At, Refusal},
 };
 
-/// The digest of the bytes of a file.
+/// The digest of the bytes of a file, or of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(into = "String", try_from = "String")]
 pub struct Digest(Hash);
@@ -21,6 +21,11 @@ pub struct Digest(Hash);
 impl Digest {
     pub fn of(bytes: &[u8]) -> Self {
         Self(blake3::hash(bytes))
+    }
+
+    /// The digest of a call, which the confirmation of a person names.
+    pub fn of_call(call: &impl Serialize) -> Result<Self, Refusal> {
+        serde_json::to_vec(call).map(|json| Self::of(&json)).at("the call")
     }
 
     /// The digest of all that can be read.
@@ -110,13 +115,6 @@ impl Change {
 #[serde(deny_unknown_fields)]
 pub struct EditSet {
     pub changes: Vec<Change>,
-}
-
-impl EditSet {
-    /// What an approval names.
-    pub fn digest(&self) -> Result<Digest, Refusal> {
-        serde_json::to_vec(self).map(|json| Digest::of(&json)).at("the edits")
-    }
 }
 
 /// How a set ended.
