@@ -195,14 +195,8 @@ impl<P: Planner> Agent<P> {
     async fn read(&self, work: &mut Work, tool: Lookup, limits: &Limits) -> Result<(), Refusal> {
         let pauses = &limits.pauses;
         let result = match &tool {
-            Lookup::Read(tool) => {
-                let read = retry(tool, pauses, |tool| lock(&self.workspace).read(tool)).await;
-                read.map(|excerpt| excerpt.to_string())
-            }
-            Lookup::Search(tool) => {
-                let found = retry(tool, pauses, |tool| lock(&self.workspace).search(tool)).await;
-                found.map(|hits| hits.to_string())
-            }
+            Lookup::Read(it) => retry(it, pauses, |it| lock(&self.workspace).read(it)).await,
+            Lookup::Search(it) => retry(it, pauses, |it| lock(&self.workspace).search(it)).await,
         };
         let failed = result.as_ref().err().cloned();
         work.know(tool, result, limits.context);
@@ -243,9 +237,9 @@ fn refused(work: &Work, refusal: Refusal) -> Trouble {
 /// Reads, and tries again after each pause if the system has failed:
 ///
 /// ```
-/// use coding_agent::{plan::agent::retry, workspace::{refusal::Refusal, tools::{Excerpt, Read}}};
+/// use coding_agent::{plan::agent::retry, workspace::{refusal::Refusal, tools::Read}};
 ///
-/// async fn twice(tool: &Read, read: fn(&Read) -> Result<Excerpt, Refusal>) -> Option<Excerpt> {
+/// async fn twice(tool: &Read, read: fn(&Read) -> Result<String, Refusal>) -> Option<String> {
 ///     retry(tool, &[], read).await.ok()
 /// }
 /// ```

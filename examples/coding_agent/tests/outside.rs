@@ -182,9 +182,9 @@ fn a_search_names_what_it_skips() {
         fs::write(desk.path(name), "ignored\ntwo\n").unwrap();
     }
     let found = desk.open().search(&Search { text: "two".to_owned(), under: None }).unwrap();
-    let lines: Vec<_> = found.lines.iter().map(|hit| (hit.path.as_str(), hit.line)).collect();
-    assert_eq!(lines, [(".gitignore", 2), ("ignored/c", 2), ("sub/b", 1)], "{found:?}");
+    let lines = "lines found: 3\n.gitignore:2: two\nignored/c:2: two\nsub/b:1: two\n";
+    assert!(found.starts_with(lines), "{found}");
     for link in ["link", "dangling", "folder-link", "pipe"] {
-        assert!(found.skipped.iter().any(|it| it.starts_with(link)), "{link}: {found:?}");
+        assert!(found.contains(&format!("\nnot searched: {link}: ")), "{link}: {found}");
     }
 }

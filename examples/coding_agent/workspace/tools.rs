@@ -3,7 +3,7 @@
 
 use std::{
     collections::{BTreeMap, btree_map::Entry},
-    fmt,
+    fmt, iter,
 };
 
 use machine::contract::Tool;
@@ -38,7 +38,7 @@ pub enum Lookup {
 
 /// Reads lines of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Tool)]
-#[tool(workspace.read, idempotent, receipt = Excerpt, refusal = Refusal)]
+#[tool(workspace.read, idempotent, receipt = String, refusal = Refusal)]
 #[serde(deny_unknown_fields)]
 pub struct Read {
     pub path: Place,
@@ -48,43 +48,14 @@ pub struct Read {
     pub lines: Option<usize>,
 }
 
-/// What was read. Numbers and marks are not part of the text.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Excerpt {
-    pub text: String,
-    /// The digest of the whole file, which a tool that overwrites it asks for.
-    pub digest: Digest,
-    /// The number of the first line.
-    pub from: usize,
-    /// The number of lines of the whole file.
-    pub of: usize,
-}
-
 /// Finds the lines that contain a text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Tool)]
-#[tool(workspace.search, idempotent, receipt = Hits, refusal = Refusal)]
+#[tool(workspace.search, idempotent, receipt = String, refusal = Refusal)]
 #[serde(deny_unknown_fields)]
 pub struct Search {
     pub text: String,
     /// The folder to search; by default all.
     pub under: Option<Place>,
-}
-
-/// What a search found.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Hits {
-    pub lines: Vec<Hit>,
-    /// What was not searched, and why: links, files that are large or not text, errors.
-    pub skipped: Vec<String>,
-    /// There are more.
-    pub cut: bool,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Hit {
-    pub path: Place,
-    pub line: usize,
-    pub text: String,
 }
 
 /// A tool that edits.
@@ -115,14 +86,15 @@ pub enum Request {
 }
 
 impl Workspace {
-    /// Reads lines of a file.
-    pub fn read(&self, tool: &Read) -> Result<Excerpt, Refusal> {
+    /// Reads lines of a file, without numbers or marks. Before them is a line that says which they
+    /// are, with the digest of the whole file, which a tool that overwrites it asks for.
+    pub fn read(&self, tool: &Read) -> Result<String, Refusal> {
         let text = self.text(&tool.path)?;
         let (digest, of) = (Digest::of(text.as_bytes()), text.split_inclusive('\n').count());
         let from = tool.from.unwrap_or(1).max(1);
         let lines = text.split_inclusive('\n').skip(from - 1);
-        let text = lines.take(tool.lines.unwrap_or(usize::MAX)).collect();
-        Ok(Excerpt { text, digest, from, of })
+        let text: String = lines.take(tool.lines.unwrap_or(usize::MAX)).collect();
+        Ok(format!("from line {from} of {of}, digest {digest}:\n{text}"))
     }
 
     fn text(&self, path: &Place) -> Result<String, Refusal> {
@@ -132,27 +104,29 @@ impl Workspace {
     }
 
     /// Searches the files of a folder, without what is generated. No other program is started, so
-    /// that the same paths are refused as when they are read.
-    pub fn search(&self, tool: &Search) -> Result<Hits, Refusal> {
+    /// that the same paths are refused as when they are read. What is not searched is named: links,
+    /// files that are large or not text, errors.
+    pub fn search(&self, tool: &Search) -> Result<String, Refusal> {
         let (files, unread) = self.folder.files(tool.under.as_ref())?;
-        let skipped = unread.into_iter().map(|(_, refusal)| refusal.to_string()).collect();
-        let mut found = Hits { skipped, ..Hits::default() };
+        let mut skipped: Vec<Refusal> = unread.into_iter().map(|(_, refusal)| refusal).collect();
+        let (mut found, mut more) = (Vec::new(), "");
         for path in files {
-            let skip = |refusal: Refusal| found.skipped.push(refusal.to_string());
-            let text = self.text(&path).map_err(skip).unwrap_or_default();
-            for (line, text) in (1..).zip(text.lines()) {
+            let text = self.text(&path).map_err(|refusal| skipped.push(refusal));
+            for (line, text) in (1..).zip(text.unwrap_or_default().lines()) {
                 if text.contains(&tool.text) {
-                    let text = text.chars().take(MOST_CHARACTERS).collect();
-                    found.lines.push(Hit { path: path.clone(), line, text });
+                    let text: String = text.chars().take(MOST_CHARACTERS).collect();
+                    found.push(format!("{path}:{line}: {text}\n"));
                 }
             }
-            if found.lines.len() > MOST_HITS {
-                found.lines.truncate(MOST_HITS);
-                found.cut = true;
+            if found.len() > MOST_HITS {
+                found.truncate(MOST_HITS);
+                more = ", and there are more";
                 break;
             }
         }
-        Ok(found)
+        let head = format!("lines found: {}{more}\n", found.len());
+        let skipped = skipped.iter().map(|refusal| format!("not searched: {refusal}\n"));
+        Ok(iter::once(head).chain(found).chain(skipped).collect())
     }
 
     /// Makes one edit set of several tools, in turn; nothing in the folder changes.
@@ -204,24 +178,6 @@ impl fmt::Display for Lookup {
             Self::Read(Read { path, .. }) => write!(formatter, "{path}"),
             Self::Search(Search { text, .. }) => write!(formatter, "the search for {text:?}"),
         }
-    }
-}
-
-impl fmt::Display for Excerpt {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { text, digest, from, of } = self;
-        write!(formatter, "from line {from} of {of}, digest {digest}:\n{text}")
-    }
-}
-
-impl fmt::Display for Hits {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let more = if self.cut { ", and there are more" } else { "" };
-        writeln!(formatter, "lines found: {}{more}", self.lines.len())?;
-        for Hit { path, line, text } in &self.lines {
-            writeln!(formatter, "{path}:{line}: {text}")?;
-        }
-        self.skipped.iter().try_for_each(|skipped| writeln!(formatter, "not searched: {skipped}"))
     }
 }
 
