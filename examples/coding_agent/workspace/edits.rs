@@ -199,14 +199,25 @@ impl Workspace {
         (0..record.set.changes.len()).map(|index| Edit::open(self, record, index)).collect()
     }
 
-    /// Ends a set: one that is made, and otherwise one that goes back from wherever it is.
+    /// Ends a set: one that is made, of which it reads whether all is there, and otherwise one that
+    /// goes back from wherever it is.
     fn finish(&self, mut record: Record, edits: &[Option<Edit<'_>>]) -> Result<Report, Refusal> {
         let mut ending = Ending::NotApplied;
         if record.phase == Phase::Planned {
             edits.iter().flatten().try_for_each(Edit::discard)?;
         }
         if record.phase == Phase::Intended {
-            ending = self.read_back(&mut record)?;
+            if let Some(undone) = record.undoes {
+                self.folder.remove(&self.store.record(undone)?.folders);
+            }
+            ending = Ending::Applied;
+            for Change { path, after, .. } in &record.set.changes {
+                let found = self.folder.look(path)?;
+                if found != Found::from(*after) {
+                    record.conflicts.push(Conflict { path: path.clone(), found, kept: None });
+                    ending = Ending::InDoubt;
+                }
+            }
         }
         if record.phase == Phase::Reverting {
             for (edit, change) in edits.iter().zip(&record.set.changes).rev() {
@@ -223,22 +234,6 @@ impl Workspace {
         record.phase = Phase::Ended(ending);
         self.store.save(&record)?;
         Ok(Report { number: record.number, ending, conflicts: record.conflicts })
-    }
-
-    /// Tells whether all of a set is there that was made.
-    fn read_back(&self, record: &mut Record) -> Result<Ending, Refusal> {
-        if let Some(undone) = record.undoes {
-            self.folder.remove(&self.store.record(undone)?.folders);
-        }
-        let mut ending = Ending::Applied;
-        for Change { path, after, .. } in &record.set.changes {
-            let found = self.folder.look(path)?;
-            if found != Found::from(*after) {
-                record.conflicts.push(Conflict { path: path.clone(), found, kept: None });
-                ending = Ending::InDoubt;
-            }
-        }
-        Ok(ending)
     }
 
     fn watch_all(&self, step: Step, record: &Record) -> Result<(), Refusal> {
