@@ -138,7 +138,7 @@ fn an_action_does_not_choose_its_key() {
     assert!(Contract::action_of(webhook, Effect::Irreversible, reasoning_node()).is_ok());
 }
 
-/// The names of a tool are one visible word each.
+/// The names of a tool are one visible word each, and look like no other word.
 #[test]
 fn the_names_of_a_tool_are_visible_words() {
     for odd in [
@@ -152,6 +152,10 @@ fn the_names_of_a_tool_are_visible_words() {
         "\0",
         " ",
         "read? Harmless",
+        "\u{ff42}ank",
+        "pa\u{1d432}",
+        "bank\u{fe0f}",
+        "\u{fb01}nd",
     ] {
         for (service, method) in [(odd, "send"), ("email", odd)] {
             let detail = json!({ "service": service, "method": method, "args": {} });

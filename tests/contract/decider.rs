@@ -95,21 +95,6 @@ fn a_decision_is_for_one_action() {
     assert_eq!(pending.journal().uncommitted()[0].actor.as_deref(), Some("reasoning"));
 }
 
-/// A retry and its decision are read back from the store.
-#[tokio::test]
-async fn a_decision_is_stored() {
-    let store = Store::memory();
-    let ended =
-        Execution::new(read("a.txt")).start(tool_node()).fail("x".into(), None, tool_node());
-    let mut retry = Execution::new(Contract::retry(&ended, ann()));
-    store.create(&mut retry).await.unwrap();
-    let loaded: AnyExecution = store.load(retry.id()).await.unwrap();
-    assert_eq!(loaded.context().decided_by(), Some("ann"));
-    assert_eq!(loaded.context().retry_of(), Some(ended.id()));
-    assert!(ConsequenceView::of(&loaded).human_confirmed);
-    store.verify::<AnyExecution>(retry.id()).await.unwrap();
-}
-
 /// A decider in the contract that is not the one who made it, according to the journal, is forged.
 #[test]
 fn a_decider_cannot_be_written_into_a_contract() {
@@ -145,7 +130,8 @@ fn a_decider_cannot_be_written_into_a_contract() {
     assert!(forge::cross_execution(claim).is_err());
 }
 
-/// The contract of an execution that was loaded can be retried like any other.
+/// The contract of an execution that was loaded can be retried like any other. The retry and its
+/// decision are read back from the store.
 #[tokio::test]
 async fn a_loaded_execution_can_be_retried() {
     let store = Store::memory();
@@ -157,6 +143,11 @@ async fn a_loaded_execution_can_be_retried() {
     let by = retry.journal().uncommitted()[0].by.clone();
     assert_eq!(by.as_deref(), Some("ann"));
     store.create(&mut retry).await.unwrap();
+    let again: AnyExecution = store.load(retry.id()).await.unwrap();
+    let (decided_by, retry_of) = (again.context().decided_by(), again.context().retry_of());
+    assert_eq!((decided_by, retry_of), (Some("ann"), Some(ended.id())));
+    assert!(ConsequenceView::of(&again).human_confirmed);
+    store.verify::<AnyExecution>(retry.id()).await.unwrap();
     // And what a reasoner makes is the reasoner's again.
     let repeated = Contract::tool_call(
         &machine::contract::ToolSpec::idempotent("files", "read").unwrap(),

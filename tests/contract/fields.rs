@@ -86,6 +86,4 @@ fn an_action_is_its_type_and_its_detail() {
     assert_eq!(one.digest(), action(webhook(), json!({ "b": 2, "a": 1 })).digest());
     assert_ne!(one.digest(), action(ActionType::EcsRequest, json!({ "a": 1, "b": 2 })).digest());
     assert_ne!(one.digest(), action(webhook(), json!({ "a": 1, "b": 3 })).digest());
-    let json = serde_json::to_value(&one).unwrap();
-    assert_eq!(json, json!({ "action_type": "webhook", "action_detail": { "a": 1, "b": 2 } }));
 }

@@ -2,14 +2,14 @@
 //! derived again, and what contradicts it is refused.
 
 use machine::{
-    contract::{AnyExecution, Contract, Execution, execution::Pending},
+    contract::{AnyExecution, Execution, execution::Pending},
     effects::EffectError,
     store::{CommitError, Store},
     stored::{Durable, Unverified, VerifyError},
     typed::State,
 };
 use machine_tests::{
-    actors::{ecs_node, reasoning_node, tool_node},
+    actors::{ecs_node, tool_node},
     assert_err, forge,
     samples::{Ticket, asked, mail, pending_mail, read},
 };
@@ -205,13 +205,4 @@ fn an_unknown_member_is_kept() {
         let refused = forge::cross_execution(claim);
         assert_err!(refused, VerifyError::Data { .. });
     }
-}
-
-/// Nothing reads a contract around its checks.
-#[test]
-fn a_contract_is_no_plain_data() {
-    let text = serde_json::to_string(&mail("bob")).unwrap();
-    assert!(text.contains(r#""irreversible":true"#));
-    let question = Contract::ecs_request("Sure?", reasoning_node()).unwrap();
-    assert!(serde_json::to_string(&question).unwrap().contains(r#""effect":"idempotent""#));
 }

@@ -125,19 +125,3 @@ fn occurrences_that_look_the_same_are_the_same() {
         );
     }
 }
-
-/// Nor is there a second tool that looks like the first one.
-#[test]
-fn tools_that_look_the_same_are_refused() {
-    for (service, method) in [
-        ("\u{ff42}ank", "pay"),
-        ("bank", "pa\u{1d432}"),
-        ("bank\u{fe0f}", "pay"),
-        ("bank", "pay\u{fe0f}"),
-        ("bank", "\u{fb01}nd"),
-    ] {
-        let refused = ToolSpec::irreversible(service, method);
-        assert_err!(refused, InvalidContract::NotACall(reason) if reason.contains("lookalike"));
-    }
-    ToolSpec::irreversible("银行", "付款").unwrap();
-}

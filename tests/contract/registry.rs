@@ -7,8 +7,8 @@ use std::sync::{
 
 use machine::{
     contract::{
-        Action, AnyExecution, Applied, BoxFuture, Call, Contract, Effect, Execution,
-        InvalidContract, Perform, Planned, Registry, Settled, ToolAnswer, ToolSpec,
+        Action, AnyExecution, Applied, BoxFuture, Call, Contract, Effect, InvalidContract, Perform,
+        Registry, Settled, ToolAnswer, ToolSpec,
     },
     effects::{EffectError, PerformError},
     store::Store,
@@ -16,6 +16,7 @@ use machine::{
 use machine_tests::{
     actors::{reasoning_node, tool_node},
     assert_err,
+    stores::planned,
 };
 use serde_json::{Value, json};
 
@@ -220,15 +221,9 @@ fn a_contract_is_checked_against_the_effect() {
         if tool == "files.read");
 }
 
-async fn planned(store: &Store, contract: Contract) -> Planned<Action> {
-    let mut pending = Execution::new(contract);
-    store.create(&mut pending).await.unwrap();
-    pending.into()
-}
-
 async fn performed(registry: Registry, contract: Contract) -> Settled {
     let store = Store::memory();
-    let planned = planned(&store, contract).await;
+    let planned = planned::<Action>(&store, contract).await.unwrap();
     store.perform(planned, registry, tool_node()).await.unwrap()
 }
 
@@ -288,7 +283,7 @@ async fn an_action_that_does_not_fit_is_not_called() {
         [(contract, "do not match `email.send`"), (lowered, "the contract says otherwise")]
     {
         let store = Store::memory();
-        let planned = planned(&store, contract).await;
+        let planned = planned::<Action>(&store, contract).await.unwrap();
         let id = planned.id();
         let refused = store.perform(planned, uncalled(), tool_node()).await.unwrap_err();
         let PerformError::NotBegun { planned, source } = refused else { panic!("{refused:?}") };

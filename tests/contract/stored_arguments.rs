@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use machine::contract::{
     Contract, Idempotent, InvalidContract, Irreversible, Planned, Tool, ToolSpec,
 };
-use machine_tests::{actors::reasoning_node, assert_err};
+use machine_tests::{actors::reasoning_node, assert_err, tool};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -15,8 +15,12 @@ use super::tool::of;
 /// than those that run.
 #[test]
 fn arguments_that_cannot_be_stored_are_refused() {
-    macro_rules! tool {
-        ($name:ident) => {
+    #[derive(Debug, Serialize, Deserialize)]
+    struct Unit;
+    #[derive(Debug, Serialize, Deserialize)]
+    struct Wrapped(String);
+    macro_rules! shapeless {
+        ($($name:ident)*) => {$(
             impl Tool for $name {
                 const SERVICE: &'static str = "s";
                 const METHOD: &'static str = "m";
@@ -24,35 +28,20 @@ fn arguments_that_cannot_be_stored_are_refused() {
                 type Receipt = ();
                 type Refusal = String;
             }
-        };
+        )*};
     }
-    #[derive(Debug, Serialize, Deserialize)]
-    struct Unit;
-    #[derive(Debug, Serialize, Deserialize)]
-    struct Wrapped(String);
-    #[derive(Debug, Serialize, Deserialize)]
-    struct Number {
-        number: f64,
-    }
-    #[derive(Debug, Serialize, Deserialize)]
-    struct OneWay {
-        #[serde(rename(serialize = "written", deserialize = "read"))]
-        field: u32,
-    }
-    #[derive(Debug, Serialize, Deserialize)]
-    struct NotText {
-        map: BTreeMap<(u8, u8), u8>,
-    }
-    #[derive(Debug, Serialize, Deserialize)]
-    struct Long {
-        text: String,
-    }
-    tool!(Unit);
-    tool!(Wrapped);
-    tool!(Number);
-    tool!(OneWay);
-    tool!(NotText);
-    tool!(Long);
+    shapeless!(Unit Wrapped);
+    tool!(Number { number: f64 } = "s", "m", Idempotent);
+    tool!(
+        OneWay {
+            #[serde(rename(serialize = "written", deserialize = "read"))]
+            field: u32
+        } = "s",
+        "m",
+        Idempotent
+    );
+    tool!(NotText { map: BTreeMap<(u8, u8), u8> } = "s", "m", Idempotent);
+    tool!(Long { text: String } = "s", "m", Idempotent);
     assert_err!(of(&Unit), InvalidContract::NotAnObject("null"));
     assert_err!(of(&Wrapped("x".to_owned())), InvalidContract::NotAnObject("a string"));
     assert_err!(of(&Number { number: f64::NAN }), InvalidContract::Arguments { .. });
@@ -76,39 +65,33 @@ fn arguments_that_change_when_they_are_read_are_refused() {
     fn doubled<S: serde::Serializer>(cents: &u32, to: S) -> Result<S::Ok, S::Error> {
         to.serialize_u32(cents * 2)
     }
-    #[derive(Debug, Serialize, Deserialize)]
-    struct Transfer {
-        to: String,
-        #[serde(skip_deserializing, default = "next")]
-        cents: u32,
-    }
-    #[derive(Debug, Serialize, Deserialize)]
-    struct Doubled {
-        #[serde(serialize_with = "doubled")]
-        cents: u32,
-    }
-    #[derive(Debug, Serialize, Deserialize)]
-    struct Defaulted {
-        to: String,
-        #[serde(default = "next")]
-        cents: u32,
-    }
-    #[derive(Debug, Serialize, Deserialize)]
-    struct Tagged {
-        tags: std::collections::HashSet<String>,
-    }
-    macro_rules! tool {
-        ($($name:ident)*) => { $(
-            impl Tool for $name {
-                const SERVICE: &'static str = "bank";
-                const METHOD: &'static str = "transfer";
-                type Effect = Irreversible;
-                type Receipt = String;
-                type Refusal = String;
-            }
-        )* };
-    }
-    tool!(Transfer Doubled Defaulted Tagged);
+    tool!(
+        Transfer {
+            to: String,
+            #[serde(skip_deserializing, default = "next")]
+            cents: u32
+        } = "bank",
+        "transfer",
+        Irreversible
+    );
+    tool!(
+        Doubled {
+            #[serde(serialize_with = "doubled")]
+            cents: u32
+        } = "bank",
+        "transfer",
+        Irreversible
+    );
+    tool!(
+        Defaulted {
+            to: String,
+            #[serde(default = "next")]
+            cents: u32
+        } = "bank",
+        "transfer",
+        Irreversible
+    );
+    tool!(Tagged { tags: std::collections::HashSet<String> } = "bank", "transfer", Irreversible);
     let to = || "eve".to_owned();
     let text = "they change when they are read back";
     assert_err!(of(&Transfer { to: to(), cents: 7 }), InvalidContract::Arguments { reason, .. }
@@ -138,25 +121,21 @@ fn arguments_that_change_when_they_are_read_are_refused() {
 /// The stored action is the approved one: a field that is not stored neither runs nor is shown.
 #[test]
 fn a_field_that_is_not_stored_is_not_shown() {
-    #[derive(Debug, Serialize, Deserialize)]
-    struct Transfer {
-        to: String,
-        #[serde(skip)]
-        shown: String,
-    }
-    impl Tool for Transfer {
-        const SERVICE: &'static str = "bank";
-        const METHOD: &'static str = "transfer";
-        type Effect = Irreversible;
-        type Receipt = String;
-        type Refusal = String;
+    tool!(
+        Transfer {
+            to: String,
+            #[serde(skip)]
+            shown: String
+        } = "bank",
+        "transfer",
+        Irreversible,
         fn subject(&self, _language: &str) -> Option<String> {
             Some(format!("{}{}", self.to, self.shown))
-        }
+        },
         fn identity(&self) -> Option<Value> {
             Some(json!([self.to, self.shown]))
         }
-    }
+    );
     let contract = of(&Transfer { to: "eve".to_owned(), shown: " (your savings)".to_owned() });
     let stored = of(&Transfer { to: "eve".to_owned(), shown: String::new() }).unwrap();
     let contract = contract.unwrap();
