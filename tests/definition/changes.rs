@@ -7,10 +7,11 @@ use super::compare::{each, older, says};
 const CHANGES: &str = r#"
 nothing
 
-docs, guards, conditions, durations and groups are not a change of what is stored
+docs, guards, conditions, durations, groups and computed fields are not a change of what is stored
 /docs = "On its way."
 /states/1/docs = "There."
 /edges/0/when = "place.len() < 3"
+/edges/0/computed = ["place"]
 /edges/2/guard = "has_key"
 /groups = [{"name": "Open", "states": [0, 1]}]
 

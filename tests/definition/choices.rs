@@ -1,9 +1,6 @@
 //! A choice is one move with several edges.
 
-use machine::{
-    actor::Anyone,
-    definition::{Edge, Move},
-};
+use machine::{actor::Anyone, definition::Move};
 
 use crate::definition::order::{AnyOrder, Clock, Cook, DEFINITION, Order, order};
 
@@ -79,32 +76,6 @@ fn unknown_moves_and_edges_are_not_found() {
     assert_eq!(DEFINITION.moves(99).count(), 0);
     assert_eq!(DEFINITION.edge(state("placed"), "look", state("served")), None);
     assert_eq!(DEFINITION.edge(state("cooking"), "look", state("cooking")), None);
-}
-
-/// A choice has several edges for one trigger, so an edge is found by its target as well.
-#[test]
-fn every_edge_of_a_choice_is_found_by_its_target() {
-    for edge in &*DEFINITION.edges {
-        assert_eq!(DEFINITION.edge(edge.from, &edge.trigger, edge.to), Some(edge));
-        let found = DEFINITION.find_move(edge.from, &edge.trigger).unwrap();
-        assert_eq!(found.edges().iter().filter(|one| one.to == edge.to).count(), 1);
-    }
-    let label = |to: &str| {
-        let edge: &Edge = DEFINITION.edge(state("placed"), "look", state(to)).unwrap();
-        edge.label().to_string()
-    };
-    assert_eq!(label("cancelled"), "look [guests > *context]");
-    assert_eq!(label("cooking"), "look [else]");
-}
-
-#[test]
-fn the_legal_moves_name_every_target() {
-    let legal = |from: &str| DEFINITION.legal_moves(state(from)).to_string();
-    assert_eq!(
-        legal("placed"),
-        "from PLACED you can: look -> CANCELLED or COOKING, close_kitchen -> CANCELLED"
-    );
-    assert_eq!(legal("served"), "SERVED is terminal: nothing leaves it");
 }
 
 /// Every branch can be taken, under its condition.

@@ -38,37 +38,6 @@ mod given {
     }
 }
 
-/// The machine of `given`, with a field that is carried over instead.
-mod carried {
-    use machine::machine;
-    use serde::{Deserialize, Serialize};
-
-    #[machine(durable)]
-    #[derive(Debug, Serialize, Deserialize)]
-    pub(super) enum Step {
-        #[initial]
-        #[on(go => Done)]
-        Begun { count: u32 },
-        #[terminal]
-        Done { count: u32 },
-    }
-}
-
-mod counted {
-    use machine::machine;
-    use serde::{Deserialize, Serialize};
-
-    #[machine(durable)]
-    #[derive(Debug, Serialize, Deserialize)]
-    pub(super) enum Step {
-        #[initial]
-        #[on(go(count = count + 1) => Done)]
-        Begun { count: u32 },
-        #[terminal]
-        Done { count: u32 },
-    }
-}
-
 /// Nothing is written of it, so its fields are only what expressions set.
 mod plain {
     use machine::machine;
@@ -107,13 +76,4 @@ fn expressions_compute() {
 #[test]
 fn serde_attributes_count_where_they_change_what_is_written() {
     assert_eq!(computed(given::order::DEFINITION, "paid", "store", "stored"), ["tries", "code"]);
-}
-
-/// An entry says under which definition it was written, so it also says what its program computed.
-#[test]
-fn it_counts_in_the_fingerprint() {
-    let (one, other) = (carried::step::DEFINITION, counted::step::DEFINITION);
-    assert_ne!(one.fingerprint, other.fingerprint);
-    // The stored data can be read all the same.
-    assert_eq!(one.compare(other).to_string(), "no change");
 }

@@ -2,11 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use machine::{
-    actor::{Actor, Category, ReasoningNode},
-    contract::execution::DEFINITION,
-};
-use machine_tests::actors::{ecs_node, graph_runner, reasoning_node, tool_node};
+use machine::{actor::ReasoningNode, contract::execution::DEFINITION};
 
 /// From, trigger, to, and the actors. The reasoning node is not among them.
 type Row = (&'static str, &'static str, &'static str, &'static [&'static str]);
@@ -88,21 +84,4 @@ fn the_legal_moves_are_a_sentence() {
         "from WAITING you can: resume -> RUNNING, cancel -> CANCELLED, timeout -> CANCELLED"
     );
     assert_eq!(moves("failed"), "FAILED is terminal: nothing leaves it");
-}
-
-/// The names in the journal, and what people are shown instead.
-#[test]
-fn nodes_have_names_and_categories() {
-    fn of<A: Actor>(_: &A) -> (&'static str, Category) {
-        (A::KIND, A::CATEGORY)
-    }
-    assert_eq!(of(tool_node()), ("tool_node", Category::Tool));
-    assert_eq!(of(ecs_node()), ("ecs_node", Category::System));
-    assert_eq!(of(graph_runner()), ("graph_runner", Category::System));
-    assert_eq!(of(reasoning_node()), ("reasoning", Category::Agent));
-    for (kind, category) in
-        [of(tool_node()), of(ecs_node()), of(graph_runner()), of(reasoning_node())]
-    {
-        assert_eq!(DEFINITION.category(kind), category);
-    }
 }
