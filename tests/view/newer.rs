@@ -154,27 +154,27 @@ async fn stricter(observer: &Observer, [posted, lost, burnt]: [Id; 3]) {
 }
 
 /// Once the newer definition is in the store, its marks count for old machines.
-#[test]
-fn newer_marks_count_for_old_machines() {
-    both(async |store| {
-        let ids = letters_in(&store).await;
-        let new_customer = serde_json::from_value(json!(customer())).unwrap();
-        store.create(&mut later::Letter::new(new_customer)).await.unwrap();
-        stricter(&Observer::new(&store), ids).await;
-        // The old program cannot show more by declaring its machine.
-        stricter(&Observer::new(&store).machine::<older::AnyLetter>(), ids).await;
-    });
+#[tokio::test]
+async fn newer_marks_count_for_old_machines() {
+    let place = still().await;
+    let store = &place.store;
+    let ids = letters_in(store).await;
+    let new_customer = serde_json::from_value(json!(customer())).unwrap();
+    store.create(&mut later::Letter::new(new_customer)).await.unwrap();
+    stricter(&Observer::new(store), ids).await;
+    // The old program cannot show more by declaring its machine.
+    stricter(&Observer::new(store).machine::<older::AnyLetter>(), ids).await;
 }
 
 /// A newer program that only reads says what it has; then its marks count without a definition in
 /// the store.
-#[test]
-fn a_program_that_only_reads_has_marks() {
-    both(async |store| {
-        let ids = letters_in(&store).await;
-        stricter(&Observer::new(&store).machine::<later::AnyLetter>(), ids).await;
-        assert_eq!(store.definitions().await.unwrap().len(), 1, "a view writes nothing");
-    });
+#[tokio::test]
+async fn a_program_that_only_reads_has_marks() {
+    let place = still().await;
+    let store = &place.store;
+    let ids = letters_in(store).await;
+    stricter(&Observer::new(store).machine::<later::AnyLetter>(), ids).await;
+    assert_eq!(store.definitions().await.unwrap().len(), 1, "a view writes nothing");
 }
 
 /// The views of an old machine that the newer program has loaded are those of the newer program.

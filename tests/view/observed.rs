@@ -17,99 +17,99 @@ fn packed() -> Shop<shop::Packed> {
 }
 
 /// Exactly what the marks say, of a machine with a context, a group and a deadline.
-#[test]
-fn a_snapshot_has_what_the_marks_say() {
-    both(async |store| {
-        let mut machine = packed();
-        store.create(&mut machine).await.unwrap();
-        let observer = Observer::new(&store);
-        let snapshot = observer.snapshot::<Human>(machine.id()).await.unwrap();
-        let mut json = json!(snapshot);
-        let times = ["created_at", "entered_at", "duration_in_state_ms"];
-        for name in times {
-            assert!(json.as_object_mut().unwrap().remove(name).is_some_and(|time| time.is_i64()));
-        }
-        let due = machine.journal().summary().deadlines[0].due_at.unwrap();
-        let item = |name: &str, ty: &str| json!({ "name": name, "type": ty, "optional": false });
-        let cancel = json!({
-            "trigger": "cancel", "payload": [item("why", "String"), item("code", "String")], "targets": ["cancelled"],
-            "categories": ["human"],
-        });
-        let ship = json!({
-            "trigger": "ship", "payload": [item("carrier", "String"), item("fast", "bool")], "targets": ["flown", "shipped"],
-            "categories": ["tool"],
-        });
-        let expire = json!({
-            "trigger": "expire", "payload": [], "targets": ["cancelled"],
-            "categories": ["system"],
-        });
-        assert_eq!(
-            json,
-            json!({
-                "id": machine.id(),
-                "machine": "shop",
-                "status": "packed",
-                "label": "PACKED",
-                "session": "spring",
-                "is_terminal": false,
-                "is_stable": true,
-                "is_resumable": true,
-                "transition_count": 1,
-                "last_trigger": "pack",
-                "last_actor_category": "agent",
-                // People do not see the exact limit.
-                "due_at": due - due % 1000,
-                "moves": [ship, cancel, expire],
-                "state": { "boxes": 3 },
-                "context": { "item": "lamp" },
-            })
-        );
-        let snapshot = observer.snapshot::<Diagnostic>(machine.id()).await.unwrap();
-        assert_eq!(json!(snapshot.state), json!({ "boxes": 3, "shelf": "B7" }));
-        assert_eq!(json!(snapshot.context), json!({ "item": "lamp", "warehouse": "North" }));
-        assert_eq!(snapshot.due_at, Some(due));
-        assert_eq!(snapshot.last_actor.as_deref(), Some("packer_kind"));
-        assert_eq!((snapshot.epoch, snapshot.version), (machine.journal().epoch(), 2));
-        assert_eq!(snapshot.moves[0].actors, ["tool_node"]);
-        let snapshot = observer.snapshot::<Internal>(machine.id()).await.unwrap();
-        assert_eq!(json!(snapshot.state)["password"], "hunter2");
-        assert_eq!(json!(snapshot.context), json!(purchase("spring")));
+#[tokio::test]
+async fn a_snapshot_has_what_the_marks_say() {
+    let place = still().await;
+    let store = &place.store;
+    let mut machine = packed();
+    store.create(&mut machine).await.unwrap();
+    let observer = Observer::new(store);
+    let snapshot = observer.snapshot::<Human>(machine.id()).await.unwrap();
+    let mut json = json!(snapshot);
+    let times = ["created_at", "entered_at", "duration_in_state_ms"];
+    for name in times {
+        assert!(json.as_object_mut().unwrap().remove(name).is_some_and(|time| time.is_i64()));
+    }
+    let due = machine.journal().summary().deadlines[0].due_at.unwrap();
+    let item = |name: &str, ty: &str| json!({ "name": name, "type": ty, "optional": false });
+    let cancel = json!({
+        "trigger": "cancel", "payload": [item("why", "String"), item("code", "String")], "targets": ["cancelled"],
+        "categories": ["human"],
     });
+    let ship = json!({
+        "trigger": "ship", "payload": [item("carrier", "String"), item("fast", "bool")], "targets": ["flown", "shipped"],
+        "categories": ["tool"],
+    });
+    let expire = json!({
+        "trigger": "expire", "payload": [], "targets": ["cancelled"],
+        "categories": ["system"],
+    });
+    assert_eq!(
+        json,
+        json!({
+            "id": machine.id(),
+            "machine": "shop",
+            "status": "packed",
+            "label": "PACKED",
+            "session": "spring",
+            "is_terminal": false,
+            "is_stable": true,
+            "is_resumable": true,
+            "transition_count": 1,
+            "last_trigger": "pack",
+            "last_actor_category": "agent",
+            // People do not see the exact limit.
+            "due_at": due - due % 1000,
+            "moves": [ship, cancel, expire],
+            "state": { "boxes": 3 },
+            "context": { "item": "lamp" },
+        })
+    );
+    let snapshot = observer.snapshot::<Diagnostic>(machine.id()).await.unwrap();
+    assert_eq!(json!(snapshot.state), json!({ "boxes": 3, "shelf": "B7" }));
+    assert_eq!(json!(snapshot.context), json!({ "item": "lamp", "warehouse": "North" }));
+    assert_eq!(snapshot.due_at, Some(due));
+    assert_eq!(snapshot.last_actor.as_deref(), Some("packer_kind"));
+    assert_eq!((snapshot.epoch, snapshot.version), (machine.journal().epoch(), 2));
+    assert_eq!(snapshot.moves[0].actors, ["tool_node"]);
+    let snapshot = observer.snapshot::<Internal>(machine.id()).await.unwrap();
+    assert_eq!(json!(snapshot.state)["password"], "hunter2");
+    assert_eq!(json!(snapshot.context), json!(purchase("spring")));
 }
 
 /// A machine in memory has the same views, in every state, before and after it is stored.
-#[test]
-fn a_machine_in_memory_has_the_same_views() {
-    both(async |store| {
-        let machines: [AnyShop; 4] = [
-            Shop::new(purchase("spring")).into(),
-            packed().into(),
-            packed().cancel("no".to_owned(), "secret".to_owned(), ann()).into(),
-            packed().ship("rail".to_owned(), true, tool_node()).into(),
-        ];
-        for mut machine in machines {
-            let mut never_stored = History::of(&machine).unwrap();
-            store.create(&mut machine).await.unwrap();
-            let observer = Observer::new(&store).language(Language::Chinese);
-            let history = store.history(machine.id()).await.unwrap();
-            macro_rules! same {
-                ($($audience:ty),*) => {$(
-                    let stored = observer.snapshot::<$audience>(machine.id()).await.unwrap();
-                    assert_eq!(stored, Snapshot::of(&machine, store.now()).unwrap());
-                    let stored = observer.timeline::<$audience>(machine.id()).await.unwrap();
-                    assert_eq!(stored, Timeline::of(&history));
-                )*};
-            }
-            same!(Human, Diagnostic, Internal);
-            // Deadlines become absolute with the commit, and only the program sees them there. It
-            // sets the times.
-            never_stored.entries.iter_mut().for_each(|entry| entry.at = store.now());
-            let before = Timeline::<Diagnostic>::of(&never_stored);
-            assert_eq!(before, Timeline::of(&history));
-            let page = observer.list::<Human>(&Query::new().session("spring")).await.unwrap();
-            assert!(page.items.iter().flatten().any(|line| line.id == machine.id()));
+#[tokio::test]
+async fn a_machine_in_memory_has_the_same_views() {
+    let place = still().await;
+    let store = &place.store;
+    let machines: [AnyShop; 4] = [
+        Shop::new(purchase("spring")).into(),
+        packed().into(),
+        packed().cancel("no".to_owned(), "secret".to_owned(), ann()).into(),
+        packed().ship("rail".to_owned(), true, tool_node()).into(),
+    ];
+    for mut machine in machines {
+        let mut never_stored = History::of(&machine).unwrap();
+        store.create(&mut machine).await.unwrap();
+        let observer = Observer::new(store).language(Language::Chinese);
+        let history = store.history(machine.id()).await.unwrap();
+        macro_rules! same {
+            ($($audience:ty),*) => {$(
+                let stored = observer.snapshot::<$audience>(machine.id()).await.unwrap();
+                assert_eq!(stored, Snapshot::of(&machine, store.now()).unwrap());
+                let stored = observer.timeline::<$audience>(machine.id()).await.unwrap();
+                assert_eq!(stored, Timeline::of(&history));
+            )*};
         }
-    });
+        same!(Human, Diagnostic, Internal);
+        // Deadlines become absolute with the commit, and only the program sees them there. It
+        // sets the times.
+        never_stored.entries.iter_mut().for_each(|entry| entry.at = store.now());
+        let before = Timeline::<Diagnostic>::of(&never_stored);
+        assert_eq!(before, Timeline::of(&history));
+        let page = observer.list::<Human>(&Query::new().session("spring")).await.unwrap();
+        assert!(page.items.iter().flatten().any(|line| line.id == machine.id()));
+    }
 }
 
 /// The payload of each transition, under the marks of its fields and its own.

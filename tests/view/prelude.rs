@@ -29,15 +29,12 @@ pub(crate) use machine_tests::{
 pub(crate) use serde::{Deserialize, Serialize};
 pub(crate) use serde_json::{Map, Value, json};
 
-/// Runs a test on a store in memory, and on one in a file.
-pub(crate) fn both(test: impl AsyncFn(Store)) {
-    let folder = tempfile::tempdir().unwrap();
-    let options = OpenOptions::new().clock(Hand::at(machine::clock::now() + 1_000));
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
-    runtime.block_on(async {
-        test(options.memory()).await;
-        test(options.sqlite(folder.path().join("agent.db")).await.unwrap()).await;
-    });
+pub(crate) use crate::store::support::Place;
+
+/// A store in a file, whose clock stands still.
+pub(crate) async fn still() -> Place {
+    let clock = Hand::at(machine::clock::now() + 1_000);
+    Place::with(OpenOptions::new().clock(clock)).await
 }
 
 pub(crate) async fn create(store: &Store, machine: &mut impl Durable) -> Id {

@@ -51,60 +51,60 @@ async fn fill(store: &Store) {
 }
 
 /// A long session equals the one computed from memory, however many reads it takes.
-#[test]
-fn a_long_session_is_complete() {
-    both(async |store| {
-        fill(&store).await;
-        let query = Query::new().session(SESSION).limit(1000);
-        let machines = store.load_all::<AnyExecution>(&query).await.unwrap().items;
-        let machines: Vec<AnyExecution> = machines.into_iter().map(Result::unwrap).collect();
-        let mut parts = Vec::new();
-        for machine in &machines {
-            let history = store.history(machine.id()).await.unwrap();
-            parts.push((machine, transitions::<Diagnostic>(&history)));
-        }
-        let lines: usize = parts.iter().map(|(_, transitions)| 1 + transitions.len()).sum();
-        assert!(machines.len() == 600 && lines > 8192, "{lines} lines are read at once");
-        let live = ExecutionTimeline::of(SESSION, parts, store.now(), Language::English);
-        assert!(Observer::new(&store).session(SESSION).await.unwrap() == live);
-    });
+#[tokio::test]
+async fn a_long_session_is_complete() {
+    let place = still().await;
+    let store = &place.store;
+    fill(store).await;
+    let query = Query::new().session(SESSION).limit(1000);
+    let machines = store.load_all::<AnyExecution>(&query).await.unwrap().items;
+    let machines: Vec<AnyExecution> = machines.into_iter().map(Result::unwrap).collect();
+    let mut parts = Vec::new();
+    for machine in &machines {
+        let history = store.history(machine.id()).await.unwrap();
+        parts.push((machine, transitions::<Diagnostic>(&history)));
+    }
+    let lines: usize = parts.iter().map(|(_, transitions)| 1 + transitions.len()).sum();
+    assert!(machines.len() == 600 && lines > 8192, "{lines} lines are read at once");
+    let live = ExecutionTimeline::of(SESSION, parts, store.now(), Language::English);
+    assert!(Observer::new(store).session(SESSION).await.unwrap() == live);
 }
 
 /// Each execution is shown as it was at one moment, with exactly the transitions that led there.
-#[test]
-fn executions_that_move_meanwhile_are_shown_whole() {
-    both(async |store| {
-        let mut machines: Vec<_> = (0..40).map(|number| running(&number.to_string())).collect();
-        for machine in &mut machines {
-            store.create(machine).await.unwrap();
-        }
-        // The loop runs until the session was seen at several moments, however fast either side is.
-        let seen = Arc::new(AtomicBool::new(false));
-        let (writer, enough) = (store.clone(), Arc::clone(&seen));
-        let moving = tokio::spawn(async move {
-            for round in 0.. {
-                if enough.load(Ordering::Relaxed) {
-                    break;
-                }
-                let mut moved = Vec::new();
-                for machine in machines {
-                    let mut machine = paused(machine, 1 + round % 2);
-                    writer.commit(&mut machine).await.unwrap();
-                    moved.push(machine);
-                }
-                machines = moved;
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn executions_that_move_meanwhile_are_shown_whole() {
+    let place = still().await;
+    let store = &place.store;
+    let mut machines: Vec<_> = (0..40).map(|number| running(&number.to_string())).collect();
+    for machine in &mut machines {
+        store.create(machine).await.unwrap();
+    }
+    // The loop runs until the session was seen at several moments, however fast either side is.
+    let seen = Arc::new(AtomicBool::new(false));
+    let (writer, enough) = (store.clone(), Arc::clone(&seen));
+    let moving = tokio::spawn(async move {
+        for round in 0.. {
+            if enough.load(Ordering::Relaxed) {
+                break;
             }
-        });
-        let mut lengths = BTreeSet::new();
-        while lengths.len() < 5 && !moving.is_finished() {
-            let timeline = Observer::new(&store).session::<Human>(SESSION).await.unwrap();
-            check(&timeline);
-            lengths.insert(timeline.transitions.len());
+            let mut moved = Vec::new();
+            for machine in machines {
+                let mut machine = paused(machine, 1 + round % 2);
+                writer.commit(&mut machine).await.unwrap();
+                moved.push(machine);
+            }
+            machines = moved;
         }
-        seen.store(true, Ordering::Relaxed);
-        moving.await.unwrap();
-        assert_eq!(lengths.len(), 5);
     });
+    let mut lengths = BTreeSet::new();
+    while lengths.len() < 5 && !moving.is_finished() {
+        let timeline = Observer::new(store).session::<Human>(SESSION).await.unwrap();
+        check(&timeline);
+        lengths.insert(timeline.transitions.len());
+    }
+    seen.store(true, Ordering::Relaxed);
+    moving.await.unwrap();
+    assert_eq!(lengths.len(), 5);
 }
 
 fn check(timeline: &ExecutionTimeline<Human>) {
