@@ -1,7 +1,7 @@
 //! Transitions as records (OB-2), with the category of the actor (OB-3).
 
 use machine::{
-    actor::{Actor, Anyone, Category},
+    actor::{Anyone, Category},
     contract::execution::DEFINITION,
     stored::Durable,
     view::TransitionRecord,
@@ -104,30 +104,4 @@ fn a_move_by_anyone_has_no_actor() {
     let records = unstored(&Ticket::new().park());
     assert_eq!((records[0].actor.as_ref(), records[0].actor_category), (None, Category::System));
     assert_eq!(records[0].actor_name, None);
-}
-
-#[derive(Debug)]
-struct Releaser;
-
-impl Actor for Releaser {
-    const KIND: &'static str = "releaser";
-    const CATEGORY: Category = Category::Human;
-}
-
-#[machine(durable)]
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-enum Release {
-    #[initial]
-    #[on(approve => Approved, by = Releaser)]
-    Proposed,
-    #[terminal]
-    Approved,
-}
-
-/// A user-defined actor is shown with the category that it declares.
-#[test]
-fn a_declared_category_is_shown() {
-    let records = unstored(&Release::new().approve(&Releaser));
-    assert_eq!(records[0].actor.as_deref(), Some("releaser"));
-    assert_eq!(records[0].actor_category, Category::Human);
 }
