@@ -70,7 +70,7 @@ async fn the_second_answer_learns_the_first(place: Place) {
             drop(place.store.decline(theirs, "no", &bea()).await.unwrap());
             assert_is!(place.refuses(mail).await, EffectError::NeverRuns { .. });
         }
-        let before = place.dump().await;
+        let before = place.dump();
         let declined = place.store.decline(stale, "no", ann()).await.unwrap_err();
         let withdrawn = place.store.withdraw(withdrawn, "late", graph_runner()).await.unwrap_err();
         let (_, approved) = place.refuses_approval(gate).await;
@@ -83,7 +83,7 @@ async fn the_second_answer_learns_the_first(place: Place) {
         assert_err!(place.store.gate(id).await,
             StateError::AlreadyDecided { id: of, approved, by, .. }
             if *of == id && *approved == is_yes && by == "bea");
-        assert_eq!(place.dump().await, before);
+        assert_eq!(place.dump(), before);
     }
 }
 
@@ -103,10 +103,10 @@ async fn a_gate_is_answered_until_its_limit_and_expires_at_it(place: Place) {
     assert_eq!(reloaded.expires_at(), Some(limit));
     let (gate, refused) = place.refuses_approval(early.machine).await;
     assert_is!(refused, EffectError::GateExpired { id: of, at } if (*of, *at) == (id, limit));
-    let before = place.dump().await;
+    let before = place.dump();
     let refused = place.store.decline(reloaded, "no", ann()).await.unwrap_err();
     assert_is!(refused.reason, EffectError::GateExpired { .. });
-    assert_eq!(place.dump().await, before);
+    assert_eq!(place.dump(), before);
     assert_eq!(place.lines(&Query::new().due()).await[0].id, id);
     let _ = place.store.expire(gate, graph_runner()).await.unwrap();
     assert_err!(place.store.gate(id).await, StateError::NotAGate { id: of, .. } if *of == id);

@@ -85,10 +85,10 @@ async fn not_found_counts_only_after_the_settling_time(place: Place) {
     let id = doubt.id();
     let service = Counting::finds(not_found());
     clock.advance(59_999);
-    let before = place.dump().await;
+    let before = place.dump();
     let refused = ask(&place, doubt, &service).await.unwrap_err();
     assert_is!(refused.reason, EffectError::NotSettled { id: of, left_ms: 1 } if *of == id);
-    assert_eq!(place.dump().await, before);
+    assert_eq!(place.dump(), before);
     clock.advance(1);
     assert_is!(ask(&place, refused.machine, &service).await, Ok(Settled::Failed(_)));
 }
@@ -126,7 +126,7 @@ async fn a_live_worker_outweighs_not_found_and_not_found_only(place: Place) {
 /// timeout of the contract.
 async fn no_answer_leaves_it_in_doubt(place: Place) {
     let doubt = place.doubtful(mail("bob").timeout_after(Duration::from_millis(20))).await;
-    let before = place.dump().await;
+    let before = place.dump();
     let Settled::InDoubt(doubt) = ask(&place, doubt, &answers(not_found())).await.unwrap() else {
         panic!("it cannot be asked")
     };
@@ -142,7 +142,7 @@ async fn no_answer_leaves_it_in_doubt(place: Place) {
     let Settled::InDoubt(doubt) = ask(&place, doubt, &silent).await.unwrap() else {
         panic!("it does not answer")
     };
-    assert_eq!(place.dump().await, before);
+    assert_eq!(place.dump(), before);
     let _ = place.doubt().await;
     place.confirm(doubt).await;
 }
@@ -180,10 +180,10 @@ async fn another_tool_is_not_asked(place: Place) {
     }
 
     let doubt = place.doubtful(mail("bob")).await;
-    let before = place.dump().await;
+    let before = place.dump();
     let refused = place.store.ask_service(doubt, &Letters, tool_node()).await.unwrap_err();
     assert_is!(refused.reason, EffectError::Contract { .. });
-    assert_eq!(place.dump().await, before);
+    assert_eq!(place.dump(), before);
     place.confirm(refused.machine).await;
 }
 

@@ -12,7 +12,7 @@ async fn the_file_refuses_to_free_a_key() {
     let place = Place::new().await;
     let _ = place.done(mail("ann")).await;
     let (_running, _permit) = place.begun(mail("bob")).await;
-    let before = place.dump().await;
+    let before = place.dump();
     for (sql, why) in [
         ("DELETE FROM instance", "machines are deleted only by pruning"),
         ("DELETE FROM attempt", "attempts are never deleted"),
@@ -44,7 +44,7 @@ async fn the_file_refuses_to_free_a_key() {
         let Err(refused) = refused else { panic!("{sql} was not refused") };
         assert!(refused.to_string().contains(why), "{sql}: {refused}");
     }
-    assert_eq!(place.dump().await, before);
+    assert_eq!(place.dump(), before);
 }
 
 /// `REPLACE` deletes the row that is in the way. (Other rows are not protected from it; what was
@@ -53,7 +53,7 @@ async fn the_file_refuses_to_free_a_key() {
 async fn the_file_refuses_to_replace_machines_and_attempts() {
     let place = Place::new().await;
     let _ = place.done(mail("ann")).await;
-    let before = place.dump().await;
+    let before = place.dump();
     let others = "SELECT group_concat(name, ', ') FROM pragma_table_info('instance')
                   WHERE name NOT IN ('no', 'id')";
     let columns: String = place.raw().query_row(others, [], |row| row.get(0)).unwrap();
@@ -66,7 +66,7 @@ async fn the_file_refuses_to_replace_machines_and_attempts() {
         let Err(refused) = place.raw().execute(&sql, []) else { panic!("{sql} was accepted") };
         assert!(refused.to_string().contains("never replaced"), "{refused}");
     }
-    assert_eq!(place.dump().await, before);
+    assert_eq!(place.dump(), before);
 }
 
 /// A file without triggers, whose instance and journal rows are gone or changed: the attempt still
@@ -133,10 +133,10 @@ async fn deleted_attempts_are_not_found() {
     let raw = place.unprotected();
     raw.execute("CREATE TABLE kept AS SELECT * FROM instance", []).unwrap();
     edit(&raw, "DELETE FROM instance WHERE id = ?1", id);
-    let before = place.dump().await;
+    let before = place.dump();
     let refused = place.store.settle(running, outcome, tool_node()).await.unwrap_err();
     assert_is!(refused.reason, EffectError::Commit(CommitError::NotFound { id: of }) if *of == id);
-    assert_eq!(place.dump().await, before);
+    assert_eq!(place.dump(), before);
     let (running, outcome) = refused.machine;
     raw.execute("INSERT INTO instance SELECT * FROM kept", []).unwrap();
     let settled = place.settled(running, outcome).await;

@@ -145,10 +145,10 @@ async fn a_key_does_not_become_less_risky(place: Place) {
 async fn one_batch_does_not_register_a_tool_twice(place: Place) {
     let mut careful = Execution::new(delete("a.txt", Irreversible));
     let mut careless = Execution::new(delete("b.txt", Idempotent));
-    let before = place.dump().await;
+    let before = place.dump();
     let refused = place.store.batch().create(&mut careful).create(&mut careless).write().await;
     assert_tool_lowered(&refused.unwrap_err(), careless.id());
-    assert_eq!(place.dump().await, before);
+    assert_eq!(place.dump(), before);
     place.store.batch().create(&mut careless).create(&mut careful).write().await.unwrap();
     let id = careless.id();
     assert_tool_lowered(&place.refuses(careless).await, id);

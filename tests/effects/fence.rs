@@ -47,11 +47,11 @@ async fn only_what_runs_is_fenced(place: Place) {
         (question.id(), "WAITING"),
         (reading.id(), "RUNNING"),
     ] {
-        let before = place.dump().await;
+        let before = place.dump();
         let refused = place.store.fence(id, "no", graph_runner()).await;
         assert_err!(refused, StateError::NotRunning { id: of, found }
             if *of == id && found == state);
-        assert_eq!(place.dump().await, before);
+        assert_eq!(place.dump(), before);
     }
     let unknown: Id = "00000000-0000-7000-8000-000000000000".parse().unwrap();
     let refused = place.store.fence(unknown, "no", graph_runner()).await;
@@ -116,10 +116,10 @@ async fn a_live_worker_is_left_alone(place: Place) {
     let theirs = place.pending(id).await;
     let (running, permit) = begin(&place.store, place.pending(id).await).await.unwrap();
     assert_is!(place.refuses(theirs).await, EffectError::Commit(CommitError::Conflict { .. }));
-    let before = place.dump().await;
+    let before = place.dump();
     assert_eq!(place.recovered().await.len(), 0);
     assert_eq!(recovered(&place.open_again().await).await.len(), 0);
-    assert_eq!(place.dump().await, before);
+    assert_eq!(place.dump(), before);
     let outcome = applied(permit, "sent").await;
     let settled = place.settled(running, outcome).await;
     assert_is!(settled, Settled::Completed(_));

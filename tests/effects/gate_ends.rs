@@ -98,11 +98,11 @@ async fn a_gate_that_does_not_open_in_the_batch_keeps_it_back(place: Place) {
     let theirs = place.gate(id).await;
     let mut decide = Change::decline(gate, "no", ann());
     let mut begin = Change::begin(mail_to_bob, tool_node());
-    let before = place.dump().await;
+    let before = place.dump();
     let refused = place.store.batch().change(&mut decide).change(&mut begin).write().await;
     assert_err!(refused, EffectError::NeverRuns { gate: by, status: Status::Rejected, .. }
         if *by == id);
-    assert_eq!(place.dump().await, before);
+    assert_eq!(place.dump(), before);
 
     // Withdrawn in the batch.
     let gate = decide.finish().unwrap_err();
@@ -110,15 +110,15 @@ async fn a_gate_that_does_not_open_in_the_batch_keeps_it_back(place: Place) {
     let mut cancelled = waiting.cancel("no".to_owned(), graph_runner());
     let refused = place.store.batch().commit(&mut cancelled).change(&mut begin).write().await;
     assert_err!(refused, EffectError::NeverRuns { status: Status::Cancelled, .. });
-    assert_eq!(place.dump().await, before);
+    assert_eq!(place.dump(), before);
 
     // Another process withdrew it in the meantime.
     let _ = place.store.withdraw(theirs, "no", graph_runner()).await.unwrap();
     let mut decide = machine_tests::approval(gate, ann());
-    let before = place.dump().await;
+    let before = place.dump();
     let refused = place.store.batch().change(&mut decide).change(&mut begin).write().await;
     assert_err!(refused, EffectError::GateEnded { id: of, .. } if *of == id);
-    assert_eq!(place.dump().await, before);
+    assert_eq!(place.dump(), before);
     assert_eq!(place.status(mail_id).await, Status::Cancelled);
 
     // Another gate is answered in the batch.

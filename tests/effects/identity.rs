@@ -226,7 +226,7 @@ async fn an_attempt_that_cannot_be_compared_is_skipped() {
 /// Only the newest are compared, so the cost does not grow with the file.
 #[tokio::test]
 async fn the_newest_are_compared() {
-    let place = Place::memory();
+    let place = Place::new().await;
     for n in 0..3 {
         pay(&place.store, by_number::wire(n, 1)).await.unwrap();
     }

@@ -250,14 +250,14 @@ async fn a_late_receipt_cannot_be_overruled(place: Place) {
     let (doubt, refused) = place.refuses_denial(doubt).await;
     assert!(refused.to_string().contains("a receipt proves"), "{refused}");
     assert_is!(refused, EffectError::Commit(CommitError::Refused { .. }));
-    let before = place.dump().await;
+    let before = place.dump();
     let refused = place.store.override_not_applied(doubt, "really", ann()).await.unwrap_err();
     assert_is!(refused.reason, EffectError::Commit(CommitError::Refused { .. }));
     let lost = Counting::finds(Err(NoReceipt::not_applied("unknown to us")));
     let refused = place.store.ask_service::<Action>(refused.machine, &lost, tool_node()).await;
     let refused = refused.unwrap_err();
     assert_is!(refused.reason, EffectError::Commit(CommitError::Refused { .. }));
-    assert_eq!(place.dump().await, before);
+    assert_eq!(place.dump(), before);
     place.confirm(refused.machine).await;
 }
 

@@ -41,10 +41,10 @@ impl Place {
 
     /// The refusal of an approval, which writes nothing and gives the gate back.
     pub(crate) async fn refuses_approval(&self, gate: Gate) -> (Gate, EffectError) {
-        let before = (self.dump().await, gate.journal().uncommitted().to_vec());
+        let before = (self.dump(), gate.journal().uncommitted().to_vec());
         let refused = machine_tests::approve(&self.store, gate, ann()).await.unwrap_err();
         let uncommitted = refused.machine.journal().uncommitted().to_vec();
-        assert_eq!((self.dump().await, uncommitted), before);
+        assert_eq!((self.dump(), uncommitted), before);
         (refused.machine, refused.reason)
     }
 }
@@ -78,9 +78,9 @@ impl Place {
 
     /// The refusal to begin, which writes nothing.
     pub(crate) async fn refuses<T: Callable>(&self, planned: impl Into<Planned<T>>) -> EffectError {
-        let before = self.dump().await;
+        let before = self.dump();
         let refused = begin(&self.store, planned).await.map(drop).unwrap_err();
-        assert_eq!(self.dump().await, before);
+        assert_eq!(self.dump(), before);
         refused
     }
 
@@ -95,12 +95,12 @@ impl Place {
     /// The refusal to store a machine, or what happened to it. Nothing is written, and it is as it
     /// was.
     pub(crate) async fn refuses_machine(&self, machine: &mut impl Durable) -> EffectError {
-        let before = (self.dump().await, machine.journal().uncommitted().to_vec());
+        let before = (self.dump(), machine.journal().uncommitted().to_vec());
         let batch = self.store.batch();
         let is_new = self.store.history(machine.journal().id()).await.is_err();
         let batch = if is_new { batch.create(machine) } else { batch.commit(machine) };
         let refused = batch.write().await.unwrap_err();
-        assert_eq!((self.dump().await, machine.journal().uncommitted().to_vec()), before);
+        assert_eq!((self.dump(), machine.journal().uncommitted().to_vec()), before);
         refused
     }
 }
@@ -148,9 +148,9 @@ impl Place {
 
     /// The refusal of the claim that it did not take effect, which writes nothing.
     pub(crate) async fn refuses_denial(&self, doubt: InDoubt) -> (InDoubt, EffectError) {
-        let before = self.dump().await;
+        let before = self.dump();
         let refused = self.store.confirm_not_applied(doubt, "not there", ann()).await.unwrap_err();
-        assert_eq!(self.dump().await, before);
+        assert_eq!(self.dump(), before);
         assert!(refused.machine.journal().uncommitted().is_empty());
         (refused.machine, refused.reason)
     }

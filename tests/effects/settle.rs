@@ -71,10 +71,10 @@ async fn an_outcome_of_another_execution_is_refused(place: Place) {
     let (theirs, their_permit) = place.begun(mail("bob")).await;
     let (id, of) = (mine.id(), theirs.id());
     let outcome = applied(their_permit, "sent to bob").await;
-    let before = place.dump().await;
+    let before = place.dump();
     let refused = place.store.settle(mine, outcome, tool_node()).await.unwrap_err();
     assert_is!(refused.reason, EffectError::OtherOutcome { id: a, of: b } if (*a, *b) == (id, of));
-    assert_eq!(place.dump().await, before);
+    assert_eq!(place.dump(), before);
     assert_eq!([place.status(id).await, place.status(of).await], [Status::Running; 2]);
 
     // The refusal returns its arguments unchanged.
@@ -168,9 +168,9 @@ async fn the_rest_is_left_alone(place: Place) {
     let mut running = place.stored(read("a.txt")).await.start(tool_node());
     place.store.commit(&mut running).await.unwrap();
     let _ = place.done(mail("ann")).await;
-    let before = place.dump().await;
+    let before = place.dump();
     assert_eq!(place.recovered().await.len(), 0);
-    assert_eq!(place.dump().await, before);
+    assert_eq!(place.dump(), before);
     assert_err!(
         place.store.in_doubt(question.id()).await,
         StateError::NotInDoubt { id } if *id == question.id(),
@@ -184,12 +184,12 @@ async fn parked_executions_are_returned_again(place: Place) {
     }
     let ids = |found: Vec<InDoubt>| found.iter().map(|doubt| doubt.id()).collect::<Vec<_>>();
     let first = ids(place.recovered().await);
-    let before = place.dump().await;
+    let before = place.dump();
     assert_eq!(first.len(), 2);
     assert!(first.is_sorted(), "oldest first");
     assert_eq!(ids(place.recovered().await), first);
     assert_eq!(ids(recovered(&place.open_again().await).await), first);
-    assert_eq!(place.dump().await, before);
+    assert_eq!(place.dump(), before);
 }
 
 /// As applied, which keeps the key, or as not applied, which releases it.

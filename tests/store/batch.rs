@@ -100,10 +100,10 @@ impl Mix {
 /// A commit or a batch without anything new writes nothing, also next to others.
 async fn what_is_unchanged_is_not_written(place: Place) {
     let (mut idle, mut ticket) = (place.stored(read("a.txt")).await, Ticket::new());
-    let before = (place.dump().await, place.lines(&Query::new()).await);
+    let before = (place.dump(), place.lines(&Query::new()).await);
     place.store.batch().write().await.unwrap();
     place.store.commit(&mut idle).await.unwrap();
-    assert_eq!(place.dump().await, before.0);
+    assert_eq!(place.dump(), before.0);
     place.store.batch().commit(&mut idle).create(&mut ticket).write().await.unwrap();
     assert_eq!(place.lines(&Query::new()).await[..1], before.1);
     assert_eq!((idle.journal().version(), ticket.journal().version()), (1, 1));
@@ -117,7 +117,7 @@ async fn the_same_machine_twice_is_refused(place: Place) {
     let id = place.stored(read("a.txt")).await.id();
     let mut one = place.pending(id).await.start(tool_node());
     let mut other = place.pending(id).await.start(tool_node());
-    let before = place.dump().await;
+    let before = place.dump();
     let refused = place.store.batch().commit(&mut one).commit(&mut other).write().await;
     assert_err!(refused, EffectError::Twice { id: of } if *of == id);
 
@@ -125,18 +125,18 @@ async fn the_same_machine_twice_is_refused(place: Place) {
     let mut twin: AnyTicket = forge::claim(&new).verify().unwrap();
     let refused = place.store.batch().create(&mut new).create(&mut twin).write().await;
     assert_err!(refused, EffectError::Twice { id } if *id == new.id());
-    assert_eq!(place.dump().await, before);
+    assert_eq!(place.dump(), before);
 
     let id = place.stored(mail("bob")).await.id();
     let mut begin = begin_of(place.pending(id).await);
     let mut cancelled = AnyExecution::from(place.pending(id).await.start(tool_node()));
-    let before = place.dump().await;
+    let before = place.dump();
     let refused = place.store.batch().change(&mut begin).commit(&mut cancelled).write().await;
     assert!(refused.is_err(), "it began, and its copy was written too");
     let mut again = begin_of(place.pending(id).await);
     let refused = place.store.batch().change(&mut begin).change(&mut again).write().await;
     assert_err!(refused, EffectError::Twice { id: of } if *of == id);
-    assert_eq!(place.dump().await, before);
+    assert_eq!(place.dump(), before);
     place.store.batch().change(&mut begin).write().await.unwrap();
 }
 

@@ -30,6 +30,7 @@ use crate::store::{
 on_file! {
     nothing_is_written_if_one_is_refused,
     a_key_that_was_held_is_taken_by_the_same_batch_later,
+    the_outcome_of_a_batch_that_was_refused_can_be_settled_alone,
 }
 
 /// An item for which a batch is refused.
@@ -259,7 +260,7 @@ async fn nothing_is_written_if_one_is_refused(place: Place) {
             let place = place.another().await;
             let mut bad = bad(&place, name).await;
             let mut mix = Mix::new(&place).await;
-            let before = place.dump().await;
+            let before = place.dump();
             for _ in 0..2 {
                 let batch = place.store.batch();
                 let batch =
@@ -267,7 +268,7 @@ async fn nothing_is_written_if_one_is_refused(place: Place) {
                 let refused = batch.write().await;
                 let Err(error) = refused else { panic!("{name} was written") };
                 assert_eq!(name.split(' ').next_back(), Some(kind(&error)), "{name}: {error}");
-                assert_eq!(place.dump().await, before, "{name}");
+                assert_eq!(place.dump(), before, "{name}");
                 mix.assert_back();
             }
             mix.add(place.store.batch()).write().await.unwrap();
@@ -306,11 +307,11 @@ async fn no_batch_is_written_to_a_broken_file() {
         let mut bad = Change::settle(running, outcome, tool_node());
         let mut mix = Mix::new(&place).await;
         raw.execute_batch(damage).unwrap();
-        let before = place.dump().await;
+        let before = place.dump();
         for _ in 0..2 {
             let refused = mix.add(place.store.batch().change(&mut bad)).write().await.unwrap_err();
             assert_eq!(kind(&refused), error);
-            assert_eq!(place.dump().await, before, "{error}");
+            assert_eq!(place.dump(), before, "{error}");
             mix.assert_back();
         }
         raw.execute_batch(repair).unwrap();
@@ -339,14 +340,11 @@ async fn a_key_that_was_held_is_taken_by_the_same_batch_later(place: Place) {
 }
 
 /// The report of a fenced worker is an error of the batch, and late evidence for `settle`.
-#[tokio::test]
-async fn the_outcome_of_a_batch_that_was_refused_can_be_settled_alone() {
-    for place in [Place::new().await, Place::memory()] {
-        let Bad::Settle(mut settle) = fenced(&place).await else { unreachable!() };
-        let refused = place.store.batch().change(&mut settle).write().await;
-        assert_err!(refused, EffectError::Commit(CommitError::Conflict { .. }));
-        let (running, outcome) = settle.finish().unwrap_err();
-        let settled = place.store.settle(running, outcome, tool_node()).await;
-        assert_err!(settled, Refused { reason: EffectError::Fenced { .. }, .. });
-    }
+async fn the_outcome_of_a_batch_that_was_refused_can_be_settled_alone(place: Place) {
+    let Bad::Settle(mut settle) = fenced(&place).await else { unreachable!() };
+    let refused = place.store.batch().change(&mut settle).write().await;
+    assert_err!(refused, EffectError::Commit(CommitError::Conflict { .. }));
+    let (running, outcome) = settle.finish().unwrap_err();
+    let settled = place.store.settle(running, outcome, tool_node()).await;
+    assert_err!(settled, Refused { reason: EffectError::Fenced { .. }, .. });
 }

@@ -117,7 +117,7 @@ async fn a_removed_move_stays_legal_history(place: Place) {
 async fn a_removed_state_is_refused_with_the_machines_in_it() {
     let place = Place::new().await;
     let (fine, stuck) = (packed(&place, 2).await, lost(&place).await);
-    let before = place.dump().await;
+    let before = place.dump();
     let refused = load::<removals::AnyOrder>(&place, stuck).await.unwrap_err().to_string();
     assert!(
         refused.contains("state `lost` was removed: keep it until no machine is in it"),
@@ -131,7 +131,7 @@ async fn a_removed_state_is_refused_with_the_machines_in_it() {
     assert_eq!((blocked.id, blocked.state.as_str()), (stuck, "lost"));
     let text = refused.unwrap_err().to_string();
     assert!(text.contains(&stuck.to_string()) && !text.contains(&fine.to_string()), "{text}");
-    assert_eq!(place.dump().await, before, "a refusal changes nothing");
+    assert_eq!(place.dump(), before, "a refusal changes nothing");
 
     // Once no machine is in `lost`, the same program opens the file.
     let any: first::AnyOrder = load(&place, stuck).await.unwrap();

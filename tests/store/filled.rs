@@ -8,7 +8,7 @@ use machine::{
     clock::Millis,
     contract::Contract,
     machine,
-    store::{MachineLine, OpenOptions, Query},
+    store::{MachineLine, Query},
 };
 use machine_tests::{
     actors::{reasoning_node, tool_node},
@@ -41,9 +41,7 @@ pub(crate) struct Filled {
 
 impl Filled {
     pub(crate) async fn new(place: Place) -> Self {
-        let start = START;
-        let clock = Hand::at(start);
-        let place = place.another_with(OpenOptions::new().clock(clock.clone())).await;
+        let (place, clock) = place.clocked().await;
         for number in 0..4_u8 {
             let session = format!("s{}", number % 3);
             let _ = place.stored(mail("bob").session(&session)).await;
@@ -61,7 +59,7 @@ impl Filled {
         }
         let gate = place.asked(mail("ann")).await.0.id();
         let _ = place.done(mail("carl")).await;
-        Self { place, clock, start, gate }
+        Self { place, clock, start: START, gate }
     }
 
     pub(crate) fn at(&self, after_start: Millis) {

@@ -45,12 +45,12 @@ async fn exported(place: &Place, id: Id) -> AnyExecution {
 }
 
 async fn refuse(place: &Place, mut imported: AnyExecution) {
-    let before = place.dump().await;
+    let before = place.dump();
     let refused = place.store.create(&mut imported).await;
     assert_err!(refused, EffectError::Imported { id } if *id == imported.id());
     let text = refused.unwrap_err().to_string();
     assert!(text.contains("plan the action here"), "{text}");
-    assert_eq!(place.dump().await, before);
+    assert_eq!(place.dump(), before);
 }
 
 /// Regardless of whether it was stored elsewhere or never, and with any decider.

@@ -35,7 +35,7 @@ async fn at_rest() -> (TempDir, PathBuf) {
     }
     place.store.close().await.unwrap();
     let file = place.file();
-    (place.folder.unwrap(), file)
+    (place.folder, file)
 }
 
 /// Reads everything in every way.
@@ -82,7 +82,7 @@ async fn writes_are_refused() {
     let (running, _permit) = place.begun(mail("carol")).await;
     let ticket = place.created(Ticket::new()).await;
     let store = observer(&place.file()).await;
-    let before = (place.dump().await, names(place.folder()));
+    let before = (place.dump(), names(place.folder()));
 
     let is_read_only =
         |error: &EffectError| matches!(error, EffectError::Unavailable(Unavailable::ReadOnly));
@@ -99,7 +99,7 @@ async fn writes_are_refused() {
     assert_eq!(store.recover().await.unwrap().in_doubt.len(), 0, "its worker is alive");
     assert_eq!(store.load::<AnyExecution>(running.id()).await.unwrap().status(), Status::Running);
 
-    assert_eq!((place.dump().await, names(place.folder())), before);
+    assert_eq!((place.dump(), names(place.folder())), before);
 }
 
 /// Commits of other processes are seen, also by a subscription that waits.

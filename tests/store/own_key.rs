@@ -98,13 +98,13 @@ async fn a_taken_key_names_its_holder(place: Place) {
     assert_err!(taken, EffectError::Commit(CommitError::KeyHeld { id, by }) if *id == third.id() && *by == first.id());
 
     // The same machine twice is still that.
-    let before = place.dump().await;
+    let before = place.dump();
     let mut again = place.store.load::<AnyBooking>(first.id()).await.unwrap();
     assert_err!(
         place.store.create(&mut again).await,
         EffectError::Commit(CommitError::AlreadyStored { .. })
     );
-    assert_eq!(place.dump().await, before);
+    assert_eq!(place.dump(), before);
 
     let mut other = Parking::new(seat_7a()).park();
     let refused = place.store.create(&mut other).await;

@@ -12,38 +12,8 @@ use crate::store::{
 };
 
 on_file! {
-    every_page_size_gives_the_same_list,
     a_page_says_whether_there_is_another,
     a_cursor_of_another_order_is_refused,
-}
-
-/// From 0, which means 1, to more than there is, in each order.
-async fn every_page_size_gives_the_same_list(place: Place) {
-    let filled = Filled::new(place).await;
-    filled.at(5000);
-    for query in [
-        Query::new().session("s1").machine("execution"),
-        Query::new().newest_first().machine("execution").status("pending"),
-        Query::new().newest_first().due(),
-        Query::new().due().machine("egg").status("boiling"),
-    ] {
-        let all = filled.place.store.list(&query.clone().limit(usize::MAX)).await.unwrap();
-        assert!(all.next.is_none() && !all.items.is_empty(), "{query:?}");
-        let all: Vec<_> = all.items.into_iter().map(Result::unwrap).collect();
-        for size in (0..=all.len() + 1).chain([100, usize::MAX - 1]) {
-            let mut query = query.clone().limit(size);
-            let mut listed = Vec::new();
-            for _ in 0..=all.len() {
-                let page = filled.place.store.list(&query).await.unwrap();
-                assert!(page.items.len() <= size.max(1));
-                listed.extend(page.items.into_iter().map(Result::unwrap));
-                let Some(next) = page.next else { break };
-                // A cursor may have been text in between.
-                query = query.after(next.to_string().parse().unwrap());
-            }
-            assert_eq!(listed, all, "{size} at a time: {query:?}");
-        }
-    }
 }
 
 async fn a_page_says_whether_there_is_another(place: Place) {

@@ -8,7 +8,7 @@ use machine::{
     clock::{Clock, SystemClock},
     contract::AnyExecution,
     effects::EffectError,
-    store::{CommitError, LoadError, OpenOptions, Prune, Pruned, Query, Store},
+    store::{CommitError, LoadError, Prune, Pruned, Query, Store},
     typed::Refused,
 };
 use machine_tests::{
@@ -94,7 +94,7 @@ async fn ended_machines_are_pruned_and_their_keys_stay(place: Place) {
 
 async fn kinds_states_and_ages_select(place: Place) {
     let clock = Hand::at(SystemClock.now());
-    let place = place.another_with(OpenOptions::new().clock(clock.clone())).await;
+    let place = place.with_clock(&clock).await;
     let ticket = closed(&place.store).await;
     let sent = place.done(mail("bob")).await.id();
     let cancelled = place.stored(read("a.txt")).await;

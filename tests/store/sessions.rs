@@ -101,7 +101,7 @@ async fn an_id_has_one_form(place: Place) {
 async fn what_cannot_be_an_id_is_refused(place: Place) {
     let longest = "x".repeat(256);
     let _ = place.stored(read("x").session(&longest)).await;
-    let before = place.dump().await;
+    let before = place.dump();
     for wrong in [".", "..", "", " ", "\u{200b}\t", &format!("{longest}x")] {
         let mut call = Execution::new(read("x").session(wrong));
         let error = place.store.create(&mut call).await.unwrap_err();
@@ -112,7 +112,7 @@ async fn what_cannot_be_an_id_is_refused(place: Place) {
             EffectError::Commit(CommitError::Refused { .. })
         );
     }
-    assert_eq!(place.dump().await, before);
+    assert_eq!(place.dump(), before);
 }
 
 /// One session with a name that cannot be read does not hide the others.

@@ -65,7 +65,7 @@ mod borrower {
 /// A gate, and an execution in doubt, stay as they are, whatever a machine of the same name says.
 async fn a_namesake_moves_no_execution(place: Place) {
     let (gate, _mail) = place.asked(mail("bob")).await;
-    let before = place.dump().await;
+    let before = place.dump();
     let Ok(namesake::AnyExecution::Waiting(waiting)) = place.store.load(gate.id()).await else {
         // It may also be refused at once.
         return;
@@ -83,7 +83,7 @@ async fn a_namesake_moves_no_execution(place: Place) {
         place.store.commit(&mut reset).await,
         EffectError::Commit(CommitError::Refused { .. })
     );
-    assert_eq!(place.dump().await, before);
+    assert_eq!(place.dump(), before);
 
     let mut own = namesake::Execution::new(mail("eve"));
     assert_err!(

@@ -1,4 +1,4 @@
-//! A store of either kind, and access to a file that bypasses the library.
+//! A store in a file, and access to the file that bypasses the library.
 
 use std::{
     collections::BTreeMap,
@@ -49,11 +49,11 @@ macro_rules! on_file {
 }
 pub(crate) use on_file;
 
-/// A store in memory, or in a folder that is removed with it.
+/// A store in a folder that is removed with it.
 pub(crate) struct Place {
     pub(crate) store: Store,
     options: OpenOptions,
-    pub(crate) folder: Option<TempDir>,
+    pub(crate) folder: TempDir,
 }
 
 impl Place {
@@ -66,56 +66,43 @@ impl Place {
     pub(crate) async fn with(options: OpenOptions) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store = options.sqlite(folder.path().join("agent.db")).await.unwrap();
-        Self { store, options, folder: Some(folder) }
+        Self { store, options, folder }
     }
 
-    pub(crate) fn memory() -> Self {
-        let options = OpenOptions::new();
-        Self { store: options.memory(), options, folder: None }
-    }
-
-    /// An empty store of the same kind.
+    /// An empty store with the same options.
     pub(crate) async fn another(&self) -> Self {
-        self.another_with(self.options.clone()).await
+        Self::with(self.options.clone()).await
     }
 
-    /// An empty store of the same kind with other options.
-    pub(crate) async fn another_with(&self, options: OpenOptions) -> Self {
-        match &self.folder {
-            Some(_) => Self::with(options).await,
-            None => Self { store: options.memory(), options, folder: None },
-        }
+    /// An empty store with the same options and this clock.
+    pub(crate) async fn with_clock(&self, clock: &Hand) -> Self {
+        Self::with(self.options.clone().clock(clock.clone())).await
     }
 
-    /// An empty store of the same kind, with a clock that the test controls.
+    /// An empty store with a clock that the test controls.
     pub(crate) async fn clocked(&self) -> (Self, Hand) {
         let clock = Hand::at(START);
-        (self.another_with(OpenOptions::new().clock(clock.clone())).await, clock)
+        (self.with_clock(&clock).await, clock)
     }
 
-    /// The folder of a SQLite file.
+    /// The folder of the file.
     pub(crate) fn folder(&self) -> &Path {
-        self.folder.as_ref().expect("a store in memory has no folder").path()
+        self.folder.path()
     }
 
     pub(crate) fn file(&self) -> PathBuf {
         self.folder().join("agent.db")
     }
 
-    /// Another store on the same file, like in another process; in memory, another handle.
+    /// Another store on the same file, like in another process.
     pub(crate) async fn open_again(&self) -> Store {
-        match &self.folder {
-            Some(_) => self.options.sqlite(self.file()).await.unwrap(),
-            None => self.store.clone(),
-        }
+        self.options.sqlite(self.file()).await.unwrap()
     }
 
-    /// The store, closed and opened again; in memory, as it is.
+    /// The store, closed and opened again.
     pub(crate) async fn reopened(mut self) -> Self {
-        if self.folder.is_some() {
-            self.store.close().await.unwrap();
-            self.store = self.open_again().await;
-        }
+        self.store.close().await.unwrap();
+        self.store = self.open_again().await;
         self
     }
 
@@ -152,22 +139,8 @@ impl Place {
     }
 
     /// Everything that is stored, as text.
-    pub(crate) async fn dump(&self) -> String {
-        match &self.folder {
-            Some(_) => dump(&self.raw()),
-            None => self.describe().await,
-        }
-    }
-
-    /// Describes everything that is stored, as the library reports it.
-    async fn describe(&self) -> String {
-        let mut text = format!("{:?}\n", self.store.position().await.unwrap());
-        for line in self.lines(&Query::new()).await {
-            let history = self.store.history(line.id).await.unwrap();
-            let json = self.store.json(line.id).await.unwrap();
-            writeln!(text, "{line:?}\n{json}\n{:?}", history.entries).unwrap();
-        }
-        text
+    pub(crate) fn dump(&self) -> String {
+        dump(&self.raw())
     }
 
     /// All machines that a query selects.

@@ -137,11 +137,11 @@ async fn the_refusal_says_why() {
     let place = Place::new().await;
     let id = place.created(asked("Deploy?")).await.id();
     place.edit("UPDATE instance SET status = 'completed' WHERE id = ?1", id);
-    let before = place.dump().await;
+    let before = place.dump();
     let text = place.store.load::<AnyExecution>(id).await.unwrap_err().to_string();
     assert!(text.contains(&id.to_string()), "{text}");
     assert!(text.contains("was changed") && text.contains("backup"), "{text}");
-    assert_eq!(place.dump().await, before);
+    assert_eq!(place.dump(), before);
 }
 
 /// A key shows nowhere, neither in the file nor in what is printed of a store.

@@ -9,17 +9,12 @@ use machine::{
     stored::{Context, Unverified},
     view::{Internal, Snapshot},
 };
-use machine_tests::{
-    assert_err,
-    samples::{AnyTicket, Ticket},
-};
+use machine_tests::assert_err;
 use serde::{Deserialize, Serialize};
 
 use crate::store::support::{Place, on_file};
 
 on_file! {
-    a_state_that_is_not_json_is_refused,
-    a_state_that_could_not_be_read_again_is_refused,
     a_part_that_json_cannot_have_is_named,
     a_number_beyond_64_bits_is_refused_everywhere,
     what_is_stored_fits_into_other_json,
@@ -33,33 +28,6 @@ pub(crate) enum Vote {
     Open,
     #[terminal]
     Counted { tally: HashMap<(u8, u8), u8> },
-}
-
-/// JSON keys must be strings. The transition is pure and cannot fail, so the commit reports it.
-async fn a_state_that_is_not_json_is_refused(place: Place) {
-    let open = place.created(Vote::new()).await;
-    let before = place.dump().await;
-    let mut counted = open.count(HashMap::from([((1, 2), 3)]));
-    assert_err!(
-        place.store.commit(&mut counted).await,
-        EffectError::Commit(CommitError::Unwritable { .. })
-    );
-    assert_eq!(place.dump().await, before);
-}
-
-/// NaN becomes `null` in JSON, which is not a number, so it could never be loaded.
-async fn a_state_that_could_not_be_read_again_is_refused(place: Place) {
-    let mut closed = Ticket::new().close("unclear".to_owned(), f64::NAN);
-    match place.store.create(&mut closed).await {
-        Err(EffectError::Commit(CommitError::Unwritable { .. })) => {
-            assert_eq!(place.lines(&Query::new()).await, []);
-        }
-        Err(other) => panic!("expected Unwritable, found {other:?}"),
-        Ok(()) => {
-            let loaded = place.store.load::<AnyTicket>(closed.id()).await;
-            assert!(loaded.is_ok(), "it was stored, and cannot be loaded: {loaded:?}");
-        }
-    }
 }
 
 /// Nested lists.
