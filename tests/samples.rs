@@ -164,3 +164,23 @@ macro_rules! tool {
         }
     };
 }
+
+/// A version of a program: a module with its machine, whose other options are in brackets.
+#[macro_export]
+macro_rules! version {
+    ($(#[$attribute:meta])* $vis:vis mod $module:ident [$($option:tt)*] enum $name:ident
+        { $($states:tt)* }) => {
+        $(#[$attribute])*
+        $vis mod $module {
+            use ::machine::machine;
+            use ::serde::{Deserialize, Serialize};
+
+            #[allow(unused_imports, reason = "some versions name what their file imports")]
+            use super::*;
+
+            #[machine(durable, $($option)*)]
+            #[derive(Debug, Clone, Serialize, Deserialize)]
+            pub(crate) enum $name { $($states)* }
+        }
+    };
+}

@@ -1,42 +1,36 @@
 //! An edge says which fields of its target only the program knows.
 
 use machine::definition::Definition;
+use machine_tests::version;
 
-mod given {
-    use machine::machine;
-    use serde::{Deserialize, Serialize};
-
-    #[machine(durable, on(stop(reason = "stopped".to_owned()) => Stopped, from = Open))]
-    #[derive(Debug, Serialize, Deserialize)]
-    pub(super) enum Order {
-        #[initial]
-        #[group(Open)]
-        #[on(pay(cents, tries = 0) => Paid)]
-        New { name: String },
-        #[group(Open)]
-        #[on(check(strict: bool) => if strict {
-            Paid(tries = tries + 1)
-        } else if cents > 3 {
-            Paid(cents = 3)
-        } else {
-            Stopped(reason = format!("{strict}"))
-        })]
-        #[on(store(code) => Stored)]
-        Paid { name: String, cents: u32, tries: u32 },
-        #[terminal]
-        Stopped { name: String, reason: String },
-        #[terminal]
-        Stored {
-            name: String,
-            #[serde(default, alias = "paid")]
-            cents: u32,
-            #[serde(rename = "attempts")]
-            tries: u32,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            code: Option<u8>,
-        },
-    }
-}
+version!(mod given [on(stop(reason = "stopped".to_owned()) => Stopped, from = Open)] enum Order {
+    #[initial]
+    #[group(Open)]
+    #[on(pay(cents, tries = 0) => Paid)]
+    New { name: String },
+    #[group(Open)]
+    #[on(check(strict: bool) => if strict {
+        Paid(tries = tries + 1)
+    } else if cents > 3 {
+        Paid(cents = 3)
+    } else {
+        Stopped(reason = format!("{strict}"))
+    })]
+    #[on(store(code) => Stored)]
+    Paid { name: String, cents: u32, tries: u32 },
+    #[terminal]
+    Stopped { name: String, reason: String },
+    #[terminal]
+    Stored {
+        name: String,
+        #[serde(default, alias = "paid")]
+        cents: u32,
+        #[serde(rename = "attempts")]
+        tries: u32,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        code: Option<u8>,
+    },
+});
 
 /// Nothing is written of it, so its fields are only what expressions set.
 mod plain {

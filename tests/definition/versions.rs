@@ -7,7 +7,7 @@ use machine::{
     machine,
     stored::Unverified,
 };
-use machine_tests::actors::tool_node;
+use machine_tests::{actors::tool_node, version};
 use serde::{Deserialize, Serialize};
 
 use super::compare::sentences;
@@ -20,30 +20,24 @@ impl Actor for Porter {
     const WAS: Option<&'static str> = Some("clerk");
 }
 
-struct Clerk;
+pub(crate) struct Clerk;
 
 impl Actor for Clerk {
     const KIND: &'static str = "clerk";
     const CATEGORY: Category = Category::Human;
 }
 
-/// The first version of a program.
-mod first {
-    use super::{Clerk, Deserialize, Serialize, ToolNode, machine};
-
-    #[machine(durable)]
-    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-    pub(super) enum Visit {
-        #[initial]
-        #[on(greet(name, minutes, title: Option<String>) => Waiting, by = Clerk)]
-        AtDoor,
-        #[stable]
-        #[on(call_in => Inside, by = Clerk | ToolNode)]
-        Waiting { name: String, minutes: u8 },
-        #[terminal]
-        Inside { name: String },
-    }
-}
+// The first version of a program.
+version!(mod first [] enum Visit {
+    #[initial]
+    #[on(greet(name, minutes, title: Option<String>) => Waiting, by = Clerk)]
+    AtDoor,
+    #[stable]
+    #[on(call_in => Inside, by = Clerk | ToolNode)]
+    Waiting { name: String, minutes: u8 },
+    #[terminal]
+    Inside { name: String },
+});
 
 /// The second version: a state, a trigger, a field, a payload item and an actor are renamed, a
 /// state is upgraded, and a state and two fields are new.

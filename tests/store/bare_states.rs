@@ -6,7 +6,7 @@ use machine::{
     store::{LoadError, OpenOptions},
     stored::{Restore, VerifyError},
 };
-use machine_tests::assert_err;
+use machine_tests::{assert_err, version};
 use serde::{Deserialize, Serialize};
 
 use crate::store::support::{Place, on_file};
@@ -17,51 +17,33 @@ on_file! {
     a_state_without_fields_is_upgraded_from_either_struct,
 }
 
-mod bare {
-    use super::{Deserialize, Serialize, machine};
+version!(mod bare [] enum Claim {
+    #[initial]
+    #[on(ask => Asked)]
+    Filed,
+    #[on(file => Filed)]
+    Asked,
+});
 
-    #[machine(durable)]
-    #[derive(Debug, Serialize, Deserialize)]
-    pub(super) enum Claim {
-        #[initial]
-        #[on(ask => Asked)]
-        Filed,
-        #[on(file => Filed)]
-        Asked,
-    }
-}
+version!(mod optional [] enum Claim {
+    #[initial]
+    #[on(ask(since = Some(7), urgent = true) => Asked)]
+    Filed,
+    #[on(file => Filed)]
+    Asked {
+        since: Option<u64>,
+        #[serde(default)]
+        urgent: bool,
+    },
+});
 
-mod optional {
-    use super::{Deserialize, Serialize, machine};
-
-    #[machine(durable)]
-    #[derive(Debug, Serialize, Deserialize)]
-    pub(super) enum Claim {
-        #[initial]
-        #[on(ask(since = Some(7), urgent = true) => Asked)]
-        Filed,
-        #[on(file => Filed)]
-        Asked {
-            since: Option<u64>,
-            #[serde(default)]
-            urgent: bool,
-        },
-    }
-}
-
-mod required {
-    use super::{Deserialize, Serialize, machine};
-
-    #[machine(durable)]
-    #[derive(Debug, Serialize, Deserialize)]
-    pub(super) enum Claim {
-        #[initial]
-        #[on(ask(since = 7) => Asked)]
-        Filed,
-        #[on(file => Filed)]
-        Asked { since: u64 },
-    }
-}
+version!(mod required [] enum Claim {
+    #[initial]
+    #[on(ask(since = 7) => Asked)]
+    Filed,
+    #[on(file => Filed)]
+    Asked { since: u64 },
+});
 
 /// Upgrades from both structs that are right for a state without fields.
 mod upgraded {

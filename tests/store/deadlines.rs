@@ -12,7 +12,7 @@ use machine::{
     stored::Context,
     typed::Reason,
 };
-use machine_tests::assert_err;
+use machine_tests::{assert_err, version};
 use serde::{Deserialize, Serialize};
 
 use crate::store::support::{Place, START, on_file};
@@ -29,7 +29,7 @@ on_file! {
 }
 
 /// The runtime, which fires deadlines.
-struct Timer;
+pub(crate) struct Timer;
 
 impl Actor for Timer {
     const KIND: &'static str = "timer";
@@ -219,58 +219,43 @@ async fn a_guard_that_refuses_leaves_it_due(place: Place) {
     assert_eq!(refused.to_string(), "READING has no deadline for `rest`");
 }
 
-#[allow(clippy::needless_pass_by_value, reason = "a test's machine")]
-mod paused {
-    use super::{Deserialize, Duration, Serialize, Timer, machine};
+version!(#[allow(clippy::needless_pass_by_value, reason = "a test's machine")] mod paused [
+    on(expire => Stopped, from = Working, by = Timer, after = Duration::from_millis(100))
+] enum Task {
+    #[initial]
+    #[group(Working)]
+    #[on(next => Holding)]
+    First,
+    #[group(Working)]
+    #[on(expire => First, by = Timer)]
+    #[on(next => Last)]
+    Holding,
+    #[group(Working)]
+    #[on(next => Stopped)]
+    Last,
+    #[terminal]
+    Stopped,
+});
 
-    #[machine(
-        durable,
-        on(expire => Stopped, from = Working, by = Timer, after = Duration::from_millis(100))
-    )]
-    #[derive(Debug, Serialize, Deserialize)]
-    pub(super) enum Task {
-        #[initial]
-        #[group(Working)]
-        #[on(next => Holding)]
-        First,
-        #[group(Working)]
-        #[on(expire => First, by = Timer)]
-        #[on(next => Last)]
-        Holding,
-        #[group(Working)]
-        #[on(next => Stopped)]
-        Last,
-        #[terminal]
-        Stopped,
-    }
-}
-
-/// A deadline of a group that stays, one of a state that enters it again, and a choice between the
-/// two.
-mod reminded {
-    use super::{Deserialize, Duration, Serialize, Timer, machine};
-
-    #[machine(
-        durable,
-        on(warn(warnings = warnings + 1) => Self, from = Working, by = Timer,
-           after = Duration::from_millis(100))
-    )]
-    #[derive(Debug, Serialize, Deserialize)]
-    pub(super) enum Task {
-        #[initial]
-        #[group(Working)]
-        #[on(beat(beats = beats + 1) => Open, by = Timer, after = Duration::from_millis(10))]
-        #[on(touch(again: bool) => if again { Open } else { Self })]
-        #[on(pause => Paused)]
-        Open { beats: u32, warnings: u32 },
-        #[stable]
-        #[on(resume => Open)]
-        #[on(close => Closed)]
-        Paused { beats: u32, warnings: u32 },
-        #[terminal]
-        Closed,
-    }
-}
+// A deadline of a group that stays, one of a state that enters it again, and a choice between the
+// two.
+version!(mod reminded [
+    on(warn(warnings = warnings + 1) => Self, from = Working, by = Timer,
+       after = Duration::from_millis(100))
+] enum Task {
+    #[initial]
+    #[group(Working)]
+    #[on(beat(beats = beats + 1) => Open, by = Timer, after = Duration::from_millis(10))]
+    #[on(touch(again: bool) => if again { Open } else { Self })]
+    #[on(pause => Paused)]
+    Open { beats: u32, warnings: u32 },
+    #[stable]
+    #[on(resume => Open)]
+    #[on(close => Closed)]
+    Paused { beats: u32, warnings: u32 },
+    #[terminal]
+    Closed,
+});
 
 /// A worker would fire it again and again. Entering the state, or the group, starts it anew; of a
 /// choice, the branch that was taken says whether it entered. The machine is loaded after each
@@ -324,28 +309,20 @@ async fn a_deadline_that_fired_is_over_until_an_entry(place: Place) {
     assert_eq!((open.state().beats, open.state().warnings), (2, 1));
 }
 
-/// The trigger of the deadline has another name.
-mod renamed {
-    use super::{Deserialize, Duration, Serialize, Timer, machine};
-
-    #[machine(
-        durable,
-        on(time_out => Stopped, from = Busy, by = Timer, after = Duration::from_secs(9),
-           was = "expire")
-    )]
-    #[derive(Debug, Serialize, Deserialize)]
-    pub(super) enum Task {
-        #[initial]
-        #[group(Busy)]
-        #[on(next => Last)]
-        First,
-        #[group(Busy)]
-        #[on(next => Stopped)]
-        Last,
-        #[terminal]
-        Stopped,
-    }
-}
+// The trigger of the deadline has another name.
+version!(mod renamed [
+    on(time_out => Stopped, from = Busy, by = Timer, after = Duration::from_secs(9), was = "expire")
+] enum Task {
+    #[initial]
+    #[group(Busy)]
+    #[on(next => Last)]
+    First,
+    #[group(Busy)]
+    #[on(next => Stopped)]
+    Last,
+    #[terminal]
+    Stopped,
+});
 
 /// A state that replaces its group's transition does not end the group's deadline: the deadline is
 /// paused there, and can fire again after the machine leaves that state.

@@ -9,7 +9,7 @@ use machine::{
     store::{CommitError, LoadError, OpenError, OpenOptions, Store},
     stored::VerifyError,
 };
-use machine_tests::{assert_err, samples::mail, stores::begun};
+use machine_tests::{assert_err, samples::mail, stores::begun, version};
 use serde::{Deserialize, Serialize};
 
 use self::programs::{claims, elsewhere, hundredths, roomy, whole};
@@ -135,17 +135,11 @@ async fn a_name_that_is_used_again_does_not_change_what_a_machine_is() {
 /// An upgrade that panics concerns its machine only: a rehearsal continues and names it.
 #[tokio::test]
 async fn a_rehearsal_survives_an_upgrade_that_panics() {
-    mod before {
-        use super::{Deserialize, Serialize, machine};
-
-        #[machine(durable)]
-        #[derive(Debug, Serialize, Deserialize)]
-        pub(super) enum Lamp {
-            #[initial]
-            #[on(tick => Self)]
-            On { watts: u32 },
-        }
-    }
+    version!(mod before [] enum Lamp {
+        #[initial]
+        #[on(tick => Self)]
+        On { watts: u32 },
+    });
     mod after {
         use super::{Deserialize, Serialize, machine};
 

@@ -1,6 +1,7 @@
 //! The data of each state in a history, which a timeline folds from the journal.
 
 use machine::{actor::Anyone, clock::Millis, stored::Durable, view::TimelineEvent};
+use machine_tests::version;
 use proptest::prelude::*;
 
 use crate::view::prelude::*;
@@ -229,32 +230,26 @@ fn the_journal_tells_what_it_can() {
     assert_eq!(seen[5], (json!({}), &[][..]));
 }
 
-/// A field for people that a hidden item has set stays hidden, whatever state it is carried to.
-mod hidden {
-    use super::{Deserialize, Serialize, machine};
-
-    #[machine(durable)]
-    #[derive(Debug, Clone, Serialize, Deserialize)]
-    pub(super) enum Note {
-        #[initial]
-        #[on(write(#[audience(internal)] body, #[audience(diagnostic)] by_whom) => Written)]
-        Blank,
-        #[on(file => Filed)]
-        Written {
-            #[audience(human)]
-            body: String,
-            #[audience(human)]
-            by_whom: String,
-        },
-        #[terminal]
-        Filed {
-            #[audience(human)]
-            body: String,
-            #[audience(human)]
-            by_whom: String,
-        },
-    }
-}
+// A field for people that a hidden item has set stays hidden, whatever state it is carried to.
+version!(mod hidden [] enum Note {
+    #[initial]
+    #[on(write(#[audience(internal)] body, #[audience(diagnostic)] by_whom) => Written)]
+    Blank,
+    #[on(file => Filed)]
+    Written {
+        #[audience(human)]
+        body: String,
+        #[audience(human)]
+        by_whom: String,
+    },
+    #[terminal]
+    Filed {
+        #[audience(human)]
+        body: String,
+        #[audience(human)]
+        by_whom: String,
+    },
+});
 
 #[test]
 fn the_strictest_mark_counts() {
@@ -271,46 +266,34 @@ fn the_strictest_mark_counts() {
     }
 }
 
-/// An older program, and two newer ones: one that renames and adds, one that upgrades.
-mod first {
-    use super::{Deserialize, Serialize, machine};
+// An older program, and two newer ones: one that renames and adds, one that upgrades.
+version!(mod first [] enum Task {
+    #[initial]
+    #[on(open(name, size) => Open)]
+    New,
+    #[on(grow(size) => Self)]
+    #[on(end => Ended)]
+    Open { name: String, size: u32 },
+    #[terminal]
+    Ended,
+});
 
-    #[machine(durable)]
-    #[derive(Debug, Clone, Serialize, Deserialize)]
-    pub(super) enum Task {
-        #[initial]
-        #[on(open(name, size) => Open)]
-        New,
-        #[on(grow(size) => Self)]
-        #[on(end => Ended)]
-        Open { name: String, size: u32 },
-        #[terminal]
-        Ended,
-    }
-}
-
-mod second {
-    use super::{Deserialize, Serialize, machine};
-
-    #[machine(durable)]
-    #[derive(Debug, Clone, Serialize, Deserialize)]
-    pub(super) enum Task {
-        #[initial]
-        #[on(open(title, size, tag = None) => Active)]
-        New,
-        #[was = "open"]
-        #[on(grow(size) => Self)]
-        #[on(end => Ended)]
-        Active {
-            #[was = "name"]
-            title: String,
-            size: u32,
-            tag: Option<String>,
-        },
-        #[terminal]
-        Ended,
-    }
-}
+version!(mod second [] enum Task {
+    #[initial]
+    #[on(open(title, size, tag = None) => Active)]
+    New,
+    #[was = "open"]
+    #[on(grow(size) => Self)]
+    #[on(end => Ended)]
+    Active {
+        #[was = "name"]
+        title: String,
+        size: u32,
+        tag: Option<String>,
+    },
+    #[terminal]
+    Ended,
+});
 
 mod third {
     use super::{Deserialize, Serialize, machine};

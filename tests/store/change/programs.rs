@@ -4,7 +4,10 @@ use machine::{
     actor::{Actor, Category},
     machine,
 };
+use machine_tests::version;
 use serde::{Deserialize, Serialize};
+
+use self::first::Clerk;
 
 /// The first version, which writes the initial data of the tests.
 pub(super) mod first {
@@ -36,38 +39,32 @@ pub(super) mod first {
     }
 }
 
-/// Adds a move, a state and an optional field.
-pub(super) mod additions {
-    use super::{Deserialize, Serialize, first::Clerk, machine};
-
-    #[machine(durable)]
-    #[derive(Debug, Serialize, Deserialize)]
-    pub(crate) enum Order {
-        #[initial]
-        #[on(pack(boxes, weight = None, fragile = false) => Packed, by = Clerk)]
-        #[on(lose(note: String) => Lost)]
-        #[on(cancel => Cancelled)]
-        Placed { customer: String },
-        #[stable]
-        #[on(ship => Shipped)]
-        #[on(unpack => Placed)]
-        #[on(cancel => Cancelled)]
-        Packed {
-            customer: String,
-            boxes: u32,
-            weight: Option<u32>,
-            #[serde(default)]
-            fragile: bool,
-        },
-        #[on(find => Placed)]
-        #[on(write_off => Shipped)]
-        Lost { customer: String },
-        #[terminal]
-        Shipped { customer: String },
-        #[terminal]
-        Cancelled { customer: String },
-    }
-}
+// Adds a move, a state and an optional field.
+version!(pub(super) mod additions [] enum Order {
+    #[initial]
+    #[on(pack(boxes, weight = None, fragile = false) => Packed, by = Clerk)]
+    #[on(lose(note: String) => Lost)]
+    #[on(cancel => Cancelled)]
+    Placed { customer: String },
+    #[stable]
+    #[on(ship => Shipped)]
+    #[on(unpack => Placed)]
+    #[on(cancel => Cancelled)]
+    Packed {
+        customer: String,
+        boxes: u32,
+        weight: Option<u32>,
+        #[serde(default)]
+        fragile: bool,
+    },
+    #[on(find => Placed)]
+    #[on(write_off => Shipped)]
+    Lost { customer: String },
+    #[terminal]
+    Shipped { customer: String },
+    #[terminal]
+    Cancelled { customer: String },
+});
 
 /// Renames one of everything.
 pub(super) mod renames {
@@ -116,23 +113,17 @@ pub(super) mod renames {
     }
 }
 
-/// Removes a move that the history used, and a state.
-pub(super) mod removals {
-    use super::{Deserialize, Serialize, first::Clerk, machine};
-
-    #[machine(durable)]
-    #[derive(Debug, Serialize, Deserialize)]
-    pub(crate) enum Order {
-        #[initial]
-        #[on(pack(boxes) => Packed, by = Clerk)]
-        Placed { customer: String },
-        #[stable]
-        #[on(ship => Shipped)]
-        Packed { customer: String, boxes: u32 },
-        #[terminal]
-        Shipped { customer: String },
-    }
-}
+// Removes a move that the history used, and a state.
+version!(pub(super) mod removals [] enum Order {
+    #[initial]
+    #[on(pack(boxes) => Packed, by = Clerk)]
+    Placed { customer: String },
+    #[stable]
+    #[on(ship => Shipped)]
+    Packed { customer: String, boxes: u32 },
+    #[terminal]
+    Shipped { customer: String },
+});
 
 /// Changes the type of a field in two steps, each with an upgrade function.
 pub(super) mod upgraded {

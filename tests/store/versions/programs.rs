@@ -118,81 +118,57 @@ pub(super) mod elsewhere {
 
 /// Claims, whose states have other names from version to version.
 pub(super) mod claims {
-    use super::{Deserialize, Serialize, machine};
+    use machine_tests::version;
 
-    pub(crate) mod first {
-        use super::{Deserialize, Serialize, machine};
+    version!(pub(crate) mod first [] enum Claim {
+        #[initial]
+        #[on(accept => Accepted)]
+        #[on(close => Closed)]
+        Asked,
+        #[on(note => Self)]
+        #[on(close => Closed)]
+        Accepted,
+        #[terminal]
+        Closed,
+    });
 
-        #[machine(durable)]
-        #[derive(Debug, Serialize, Deserialize)]
-        pub(crate) enum Claim {
-            #[initial]
-            #[on(accept => Accepted)]
-            #[on(close => Closed)]
-            Asked,
-            #[on(note => Self)]
-            #[on(close => Closed)]
-            Accepted,
-            #[terminal]
-            Closed,
-        }
-    }
+    version!(pub(crate) mod renamed [] enum Claim {
+        #[initial]
+        #[on(accept => Approved)]
+        #[on(close => Closed)]
+        Asked,
+        #[was = "accepted"]
+        #[on(note => Self)]
+        #[on(close => Closed)]
+        Approved,
+        #[terminal]
+        Closed,
+    });
 
-    pub(crate) mod renamed {
-        use super::{Deserialize, Serialize, machine};
+    // No machine has the old name.
+    version!(pub(crate) mod settled [] enum Claim {
+        #[initial]
+        #[on(accept => Approved)]
+        #[on(close => Closed)]
+        Asked,
+        #[on(note => Self)]
+        #[on(close => Closed)]
+        Approved,
+        #[terminal]
+        Closed,
+    });
 
-        #[machine(durable)]
-        #[derive(Debug, Serialize, Deserialize)]
-        pub(crate) enum Claim {
-            #[initial]
-            #[on(accept => Approved)]
-            #[on(close => Closed)]
-            Asked,
-            #[was = "accepted"]
-            #[on(note => Self)]
-            #[on(close => Closed)]
-            Approved,
-            #[terminal]
-            Closed,
-        }
-    }
-
-    /// No machine has the old name.
-    pub(crate) mod settled {
-        use super::{Deserialize, Serialize, machine};
-
-        #[machine(durable)]
-        #[derive(Debug, Serialize, Deserialize)]
-        pub(crate) enum Claim {
-            #[initial]
-            #[on(accept => Approved)]
-            #[on(close => Closed)]
-            Asked,
-            #[on(note => Self)]
-            #[on(close => Closed)]
-            Approved,
-            #[terminal]
-            Closed,
-        }
-    }
-
-    /// The old name is used again, for another state.
-    pub(crate) mod again {
-        use super::{Deserialize, Serialize, machine};
-
-        #[machine(durable)]
-        #[derive(Debug, Serialize, Deserialize)]
-        pub(crate) enum Claim {
-            #[initial]
-            #[on(accept => Approved)]
-            #[on(close => Accepted)]
-            Asked,
-            #[on(note => Self)]
-            #[on(close => Accepted)]
-            Approved,
-            #[terminal]
-            #[was = "closed"]
-            Accepted,
-        }
-    }
+    // The old name is used again, for another state.
+    version!(pub(crate) mod again [] enum Claim {
+        #[initial]
+        #[on(accept => Approved)]
+        #[on(close => Accepted)]
+        Asked,
+        #[on(note => Self)]
+        #[on(close => Accepted)]
+        Approved,
+        #[terminal]
+        #[was = "closed"]
+        Accepted,
+    });
 }
