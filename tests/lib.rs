@@ -51,6 +51,15 @@ macro_rules! assert_err {
     };
 }
 
+/// The class of an error of the library, such as `KeyHeld`.
+#[must_use]
+pub fn class(error: &impl std::fmt::Debug) -> String {
+    let text = format!("{error:#?}");
+    let class = text.split_once('(').and_then(|(_, rest)| rest.split_once(')'));
+    let words = class.unwrap_or_else(|| panic!("{text}")).0.split('_');
+    words.map(|word| word[..1].to_uppercase() + &word[1..]).collect()
+}
+
 /// The evidence that arrived after its worker was fenced.
 #[must_use]
 pub fn late_evidence(history: &History) -> Vec<Evidence> {

@@ -8,7 +8,7 @@ use machine::{
 };
 use machine_tests::{
     actors::{ann, ecs_node, graph_runner, reasoning_node, tool_node},
-    samples::{asked, mail, read},
+    samples::{AnyTicket, Ticket, asked, mail, read, ticket},
 };
 use serde::{Deserialize, Serialize};
 
@@ -93,27 +93,14 @@ fn a_stranger_starts_no_irreversible_action() {
 
 /// A machine that anyone may move is moved by a stranger as by anyone, and the journal names no
 /// person.
-#[machine(durable, on(stop => Stopped, from = Running))]
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-enum Motor {
-    #[initial]
-    #[group(Running)]
-    #[on(faster => Fast)]
-    Slow,
-    #[group(Running)]
-    Fast,
-    #[terminal]
-    Stopped,
-}
-
 #[test]
 fn a_move_open_to_anyone_names_no_actor() {
-    fn drive<M: Erased<Event = motor::Event>>(motor: M, by: &impl Actor) -> M {
-        motor.apply(motor::Event::Faster, by).unwrap()
+    fn drive<M: Erased<Event = ticket::Event>>(ticket: M, by: &impl Actor) -> M {
+        ticket.apply(ticket::Event::Park, by).unwrap()
     }
-    let motor = drive(AnyMotor::from(Motor::new()), &fake::Human);
-    let motor = drive_to_stop(motor, &Anyone);
-    for entry in motor.journal().uncommitted() {
+    let ticket = drive(AnyTicket::from(Ticket::new()), &fake::Human);
+    let ticket = closed(ticket, &Anyone);
+    for entry in ticket.journal().uncommitted() {
         assert_eq!(entry.actor, None, "{entry:?}");
     }
 }
@@ -121,19 +108,19 @@ fn a_move_open_to_anyone_names_no_actor() {
 /// A genuine actor is named where the move is a value. The method of the typed machine takes none.
 #[test]
 fn a_move_open_to_anyone_names_a_genuine_actor() {
-    let motor = AnyMotor::from(Motor::new()).apply(motor::Event::Faster, ann()).unwrap();
-    let motor = drive_to_stop(motor, &Releaser { name: "bob" });
-    let entries = motor.journal().uncommitted().iter();
+    let ticket = AnyTicket::from(Ticket::new()).apply(ticket::Event::Park, ann()).unwrap();
+    let ticket = closed(ticket, &Releaser { name: "bob" });
+    let entries = ticket.journal().uncommitted().iter();
     let named: Vec<_> =
         entries.map(|entry| (entry.actor.as_deref(), entry.by.as_deref())).collect();
     let expected = [(None, None), (Some("human"), Some("ann")), (Some("releaser"), Some("bob"))];
     assert_eq!(named, expected);
-    let fast = Motor::new().faster();
-    assert_eq!(fast.journal().uncommitted()[1].actor, None);
+    let parked = Ticket::new().park();
+    assert_eq!(parked.journal().uncommitted()[1].actor, None);
 }
 
-fn drive_to_stop(motor: AnyMotor, by: &impl Actor) -> AnyMotor {
-    motor.apply(motor::Event::Stop, by).unwrap()
+fn closed(ticket: AnyTicket, by: &impl Actor) -> AnyTicket {
+    ticket.apply(ticket::Event::Close { verdict: "fixed".to_owned(), answer: 1.0 }, by).unwrap()
 }
 
 /// A person of another crate moves the machines of that crate, under their own kind, by name.

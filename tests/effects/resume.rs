@@ -10,19 +10,20 @@ use crate::effects::prelude::*;
 on_file! {
     a_waiting_execution_resumes,
     what_does_not_wait_is_not_resumed,
-    two_resumes_and_one_wins,
     an_answer_does_not_make_a_question_younger,
     a_question_is_as_old_as_its_wait,
     the_age_is_by_the_clock_of_the_store,
 }
 
-/// WAITING to RUNNING to COMPLETED, also through another store.
+/// WAITING to RUNNING to COMPLETED, also through another store. Nothing is written before the
+/// commit.
 async fn a_waiting_execution_resumes(place: Place) {
     let mut waiting = asked("Deploy?");
     place.store.create(&mut waiting).await.unwrap();
     let elsewhere = place.open_again().await;
+    let before = place.dump();
     let waiting = elsewhere.resume::<Waiting>(waiting.id()).await.unwrap();
-    assert_eq!(waiting.state().prompt, "yes or no?");
+    assert_eq!((waiting.state().prompt.as_str(), place.dump()), ("yes or no?", before));
     let mut done = waiting.resume(graph_runner()).succeed("yes".to_owned(), graph_runner());
     elsewhere.commit(&mut done).await.unwrap();
     assert_eq!(place.status(done.id()).await, Status::Completed);
@@ -56,23 +57,6 @@ async fn what_does_not_wait_is_not_resumed(place: Place) {
 
     let doubtful = place.doubtful(mail("bob")).await.id();
     assert_is!(refused(doubtful).await, StateError::InDoubt { id } if *id == doubtful);
-}
-
-/// A resume writes nothing before the commit; the second of two commits conflicts.
-async fn two_resumes_and_one_wins(place: Place) {
-    let mut waiting = asked("Deploy?");
-    place.store.create(&mut waiting).await.unwrap();
-    let before = place.dump();
-    let yes = place.store.resume::<Waiting>(waiting.id()).await.unwrap();
-    let no = place.store.resume::<Waiting>(waiting.id()).await.unwrap();
-    assert_eq!(place.dump(), before);
-    let mut yes = yes.resume(graph_runner());
-    let mut no = no.cancel("no".to_owned(), graph_runner());
-    place.store.commit(&mut yes).await.unwrap();
-    assert_err!(
-        place.store.commit(&mut no).await,
-        EffectError::Commit(CommitError::Conflict { .. })
-    );
 }
 
 const HOUR_MS: i64 = 3_600_000;

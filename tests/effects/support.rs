@@ -29,11 +29,3 @@ pub(crate) async fn loaded<T: Callable>(store: &Store, id: Id) -> Planned<T> {
 pub(crate) async fn late(store: &Store, id: Id) -> Vec<Evidence> {
     machine_tests::late_evidence(&store.history(id).await.unwrap())
 }
-
-/// The class of an error, such as `KeyHeld`.
-pub(crate) fn name(error: &impl std::fmt::Debug) -> String {
-    let text = format!("{error:#?}");
-    let class = text.split_once('(').and_then(|(_, rest)| rest.split_once(')'));
-    let words = class.unwrap_or_else(|| panic!("{text}")).0.split('_');
-    words.map(|word| word[..1].to_uppercase() + &word[1..]).collect()
-}

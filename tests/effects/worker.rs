@@ -2,12 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use machine_tests::process::{Process, freeze, orders, say, wait};
+use machine_tests::{
+    class,
+    process::{Process, freeze, orders, say, wait},
+};
 use serde::{Deserialize, Serialize};
 
 use crate::effects::{
     prelude::*,
-    support::{loaded, name},
+    support::loaded,
     tool::{Pay, Teller},
 };
 
@@ -112,7 +115,7 @@ where
         let pending = match store.load(id).await {
             Ok(AnyExecution::Pending(pending)) => pending,
             Ok(_) => return Report::NotPending,
-            Err(error) => return Report::NotBegun(name(&error)),
+            Err(error) => return Report::NotBegun(class(&error)),
         };
         let planned: Planned<T> = Planned::of(pending).unwrap();
         match store.begin(planned, tool_node()).await {
@@ -125,7 +128,7 @@ where
                     }
                     tokio::time::sleep(Duration::from_millis(1)).await;
                 }
-                reason => return Report::NotBegun(name(&reason)),
+                reason => return Report::NotBegun(class(&reason)),
             },
         }
     };
@@ -141,7 +144,7 @@ where
             Report::Late(late.await.unwrap())
         }
         Err(refused) => {
-            assert_eq!(name(&refused.reason), "Fenced");
+            assert_eq!(class(&refused.reason), "Fenced");
             Report::Late(refused.machine.1.evidence().clone())
         }
     }

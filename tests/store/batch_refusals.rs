@@ -15,7 +15,7 @@ use machine::{
 use machine_tests::{
     Begin, Decide, Settle,
     actors::{ann, graph_runner, reasoning_node, tool_node},
-    assert_err, forge,
+    assert_err, class, forge,
     samples::{Ticket, mail, pending_mail, read},
 };
 
@@ -79,7 +79,7 @@ const ERRORS: [&str; 27] = [
     "Deferred",
     "started Deferred",
     "NeverRuns",
-    "Gate",
+    "gate NotFound",
     "OtherAction",
     "GateChanged",
     "OtherOutcome",
@@ -181,7 +181,7 @@ async fn behind_a_gate(place: &Place, name: &str) -> Bad {
             let _ = store.withdraw(gate, "no", graph_runner()).await.unwrap();
             Bad::begin(mail.into_execution())
         }
-        "Gate" => {
+        "gate NotFound" => {
             let (_gate, mut mail) = gated(mail("bob"));
             store.batch().create(mail.machine()).write().await.unwrap();
             Bad::begin(mail.into_execution())
@@ -225,33 +225,6 @@ async fn fenced(place: &Place) -> Bad {
     Bad::Settle(Change::settle(running, outcome, tool_node()))
 }
 
-fn kind(error: &EffectError) -> &'static str {
-    match error {
-        EffectError::AlreadyDecided { .. } => "AlreadyDecided",
-        EffectError::Deferred { .. } => "Deferred",
-        EffectError::NeverRuns { .. } => "NeverRuns",
-        EffectError::Gate { .. } => "Gate",
-        EffectError::OtherAction { .. } => "OtherAction",
-        EffectError::GateChanged { .. } => "GateChanged",
-        EffectError::OtherOutcome { .. } => "OtherOutcome",
-        EffectError::EffectLowered { .. } => "EffectLowered",
-        EffectError::Imported { .. } => "Imported",
-        EffectError::Commit(CommitError::Conflict { .. }) => "Conflict",
-        EffectError::Commit(CommitError::AlreadyStored { .. }) => "AlreadyStored",
-        EffectError::Commit(CommitError::NeverStored { .. }) => "NeverStored",
-        EffectError::Commit(CommitError::OtherStore { .. }) => "OtherStore",
-        EffectError::Commit(CommitError::Refused { .. }) => "Refused",
-        EffectError::Commit(CommitError::Unwritable { .. }) => "Unwritable",
-        EffectError::Commit(CommitError::AlreadyDone { .. }) => "AlreadyDone",
-        EffectError::Commit(CommitError::KeyHeld { .. }) => "KeyHeld",
-        EffectError::Commit(CommitError::KeyReused { .. }) => "KeyReused",
-        EffectError::Commit(CommitError::NotFound { .. }) => "NotFound",
-        EffectError::Commit(CommitError::BrokenAttempt { .. }) => "BrokenAttempt",
-        EffectError::Unavailable(error) if error.is_busy() => "busy",
-        other => panic!("{other}"),
-    }
-}
-
 /// For each error, wherever it is in the batch: nothing is written, everything comes back, and the
 /// same batch without what was refused succeeds.
 async fn nothing_is_written_if_one_is_refused(place: Place) {
@@ -267,7 +240,7 @@ async fn nothing_is_written_if_one_is_refused(place: Place) {
                     if is_first { mix.add(bad.add(batch)) } else { bad.add(mix.add(batch)) };
                 let refused = batch.write().await;
                 let Err(error) = refused else { panic!("{name} was written") };
-                assert_eq!(name.split(' ').next_back(), Some(kind(&error)), "{name}: {error}");
+                assert_eq!(name.split(' ').next_back(), Some(&*class(&error)), "{name}: {error}");
                 assert_eq!(place.dump(), before, "{name}");
                 mix.assert_back();
             }
@@ -283,7 +256,7 @@ async fn nothing_is_written_if_one_is_refused(place: Place) {
 async fn no_batch_is_written_to_a_broken_file() {
     let kept = "SELECT seal FROM kept_attempt WHERE no = 1";
     for (error, damage, repair) in [
-        ("busy", "BEGIN IMMEDIATE", "ROLLBACK"),
+        ("Busy", "BEGIN IMMEDIATE", "ROLLBACK"),
         (
             "NotFound",
             "DELETE FROM instance WHERE no = 1",
@@ -310,7 +283,7 @@ async fn no_batch_is_written_to_a_broken_file() {
         let before = place.dump();
         for _ in 0..2 {
             let refused = mix.add(place.store.batch().change(&mut bad)).write().await.unwrap_err();
-            assert_eq!(kind(&refused), error);
+            assert_eq!(class(&refused), error);
             assert_eq!(place.dump(), before, "{error}");
             mix.assert_back();
         }

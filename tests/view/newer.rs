@@ -188,12 +188,3 @@ async fn a_loaded_machine_has_the_marks_of_its_program() {
     let snapshot = Snapshot::<Diagnostic>::of(&loaded, 0).unwrap();
     assert_eq!(json!(snapshot.state), json!({ "contact": "555", "stamp": 90 }));
 }
-
-/// A history alone has the marks of its newest definition.
-#[test]
-fn a_history_keeps_its_own_marks() {
-    let [posted, ..] = letters();
-    let timeline = Timeline::<Human>::of(&History::of(&posted).unwrap());
-    assert_eq!(timeline.events[1].payload.get("phone").unwrap(), "555");
-    assert!(posted.journal().uncommitted().len() == 2);
-}

@@ -51,26 +51,6 @@ async fn a_prompt_has_a_block_for_each_kind() {
     );
 }
 
-/// The note appears only if there was an irreversible effect.
-#[tokio::test]
-async fn the_note_is_there_when_it_is_needed() {
-    let failed = Execution::new(calendar("会议邀请")).start(tool_node()).fail(
-        "SMTP connection refused".to_owned(),
-        None,
-        tool_node(),
-    );
-    let failed = view(failed);
-    let line = "[FAILED] calendar.create → 会议邀请: SMTP connection refused";
-    let sent = view(sent(&Store::memory()).await);
-    assert_eq!(
-        Prompt::new(&[sent, failed.clone()]).to_string(),
-        format!("Tool results:\n\n{SENT}\n{line}{GO_ON}\n{NOTE}")
-    );
-    let without = format!("Tool results:\n\n{line}{GO_ON}");
-    assert_eq!(Prompt::new(&[failed]).to_string(), without);
-    assert_eq!(Prompt::new(&[]).to_string(), "");
-}
-
 /// Effects are the last to be left out, however many others there are and whatever they say;
 /// of those the newest are shown.
 #[tokio::test]

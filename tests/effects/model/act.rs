@@ -20,7 +20,7 @@ use super::{
     step::{Answer, Asks, At, Said, Step},
     system::{Inner, Known, Pay, contract},
 };
-use crate::effects::support::{late, loaded, name};
+use crate::effects::support::{late, loaded};
 
 impl Inner {
     /// Takes a step, and checks that everything is as in the model, which is the one after it.
@@ -243,7 +243,7 @@ fn answer<T, E: std::fmt::Debug>(result: Result<T, E>) -> Answer {
     match result {
         Ok(_) => Answer::Done,
         Err(error) => {
-            let found = name(&error);
+            let found = machine_tests::class(&error);
             let known = KNOWN.iter().find(|known| **known == found);
             Answer::refused(known.unwrap_or_else(|| panic!("{error:?}")))
         }
