@@ -16,7 +16,7 @@ use crate::store::support::{Place, block_on, content, names};
 
 /// The format that this program writes, and the application id of its files.
 const FORMAT: i64 = 16;
-const APPLICATION_ID: i64 = 0x6d61_6368;
+pub(super) const APPLICATION_ID: i64 = 0x6d61_6368;
 
 /// The file at the path of the store, and the answers to opening it: for writing, for writing if it
 /// exists, for reading, and for a check. An answer is the kind of the error and a part of its text;

@@ -11,10 +11,10 @@ use machine_tests::{assert_err, samples::Ticket, stores::assert_intact};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use crate::store::support::{content, names};
-
-/// The application id of the library.
-const APPLICATION_ID: i64 = 0x6d61_6368;
+use crate::store::{
+    files::APPLICATION_ID,
+    support::{content, names},
+};
 
 /// A copy of a file and its journal in the middle of a transaction, of which half is in the file.
 fn interrupted(file: &Path, begin: &str) -> (TempDir, PathBuf) {

@@ -9,10 +9,10 @@ use std::{
 use machine::{
     contract::{AnyExecution, execution::Status},
     effects::EffectError,
-    store::{LoadError, OpenOptions, Query, Store, Subscription, Unavailable},
+    store::{LoadError, OpenOptions, Query, Store, Unavailable},
 };
 use machine_tests::{
-    STUCK, assert_err,
+    assert_err,
     samples::{AnyTicket, Ticket, mail, pending_mail, read},
     stores::assert_intact,
 };
@@ -20,6 +20,7 @@ use tempfile::TempDir;
 
 use crate::store::{
     child::{WRITTEN, write_and_be_killed, writes_elsewhere},
+    subscribe::next,
     support::{Place, begin, content, lines, names, pending},
 };
 
@@ -47,14 +48,6 @@ async fn read_all(store: &Store) -> usize {
     }
     assert_intact(store).await;
     lines.len()
-}
-
-/// Waits for the number of entries in a subscription.
-async fn next(subscription: &mut Subscription, count: usize) {
-    for number in 0..count {
-        let next = tokio::time::timeout(STUCK, subscription.next()).await;
-        next.unwrap_or_else(|_| panic!("only {number} of {count}")).unwrap();
-    }
 }
 
 /// A file at rest is read without a trace: nothing in it changes, and no file appears.

@@ -33,7 +33,7 @@ on_file! {
 }
 
 /// The next entries; fails if they do not come.
-async fn next(subscription: &mut Subscription, count: usize) -> Vec<Committed> {
+pub(super) async fn next(subscription: &mut Subscription, count: usize) -> Vec<Committed> {
     let mut entries = Vec::new();
     for _ in 0..count {
         let next = tokio::time::timeout(STUCK, subscription.next()).await;

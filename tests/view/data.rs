@@ -362,14 +362,11 @@ async fn newer_programs_take_the_data_over() {
 /// A row that fails verification does not hide the history.
 #[tokio::test]
 async fn a_broken_row_leaves_what_the_journal_tells() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("agent.db");
-    let store = Store::sqlite(&file).await.unwrap();
-    let mut job = Job::new("ann".to_owned()).plan("t".to_owned(), 2).add();
-    store.create(&mut job).await.unwrap();
-    let raw = rusqlite::Connection::open(&file).unwrap();
-    assert_eq!(raw.execute("UPDATE instance SET state = '{\"steps\": 9}'", []).unwrap(), 1);
-    let timeline = Observer::new(&store).timeline::<Internal>(job.id()).await.unwrap();
+    let place = Place::new().await;
+    let job = place.created(Job::new("ann".to_owned()).plan("t".to_owned(), 2).add()).await;
+    let edit = "UPDATE instance SET state = '{\"steps\": 9}' WHERE id = ?1";
+    assert_eq!(place.edit(edit, job.id()), 1);
+    let timeline = Observer::new(&place.store).timeline::<Internal>(job.id()).await.unwrap();
     let last = timeline.events.last().unwrap();
     assert_eq!(json!(last.data), json!({ "title": "t" }));
     assert_eq!(last.unknown, ["owner", "steps"]);

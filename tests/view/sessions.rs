@@ -10,7 +10,6 @@ use std::{
 };
 
 use machine::contract::execution::Running;
-use tempfile::TempDir;
 
 use crate::view::{
     prelude::*,
@@ -133,17 +132,15 @@ async fn a_changed_journal_is_named() {
         ("DELETE FROM journal", "entry 2 of its journal is missing"),
     ];
     for (change, reason) in changes {
-        let (store, folder, ids) = three().await;
-        let raw = rusqlite::Connection::open(folder.path().join("agent.db")).unwrap();
-        let free = "DROP TRIGGER journal_is_append_only; DROP TRIGGER journal_is_kept;";
-        raw.execute_batch(free).unwrap();
-        let sql = format!(
-            "{change} WHERE number = 2
-             AND instance = (SELECT no FROM instance WHERE lower(hex(id)) = ?1)"
-        );
-        let id = ids[1].to_string().replace('-', "");
-        assert_eq!(raw.execute(&sql, [id]).unwrap(), 1, "{change}");
-        let timeline = Observer::new(&store).session::<Internal>(SESSION).await.unwrap();
+        let place = Place::new().await;
+        let mut ids = Vec::new();
+        for path in ["1.txt", "2.txt", "3.txt"] {
+            // It has five transitions.
+            ids.push(place.created(paused(running(path), 2)).await.id());
+        }
+        let sql = format!("{change} WHERE number = 2 AND instance = ?2");
+        assert_eq!(place.edit(&sql, ids[1]), 1, "{change}");
+        let timeline = Observer::new(&place.store).session::<Internal>(SESSION).await.unwrap();
         let shown: Vec<Id> = timeline.contracts.iter().map(|it| it.execution_id).collect();
         assert_eq!(shown, [ids[0], ids[2]], "{change}");
         assert_eq!(
@@ -154,17 +151,4 @@ async fn a_changed_journal_is_named() {
         let [error] = &timeline.errors[..] else { panic!("{:?}", timeline.errors) };
         assert_eq!(*error, format!("{}: {reason}", ids[1]), "{change}");
     }
-}
-
-/// A file with three executions, each with five transitions.
-async fn three() -> (Store, TempDir, Vec<Id>) {
-    let folder = tempfile::tempdir().unwrap();
-    let store = Store::sqlite(folder.path().join("agent.db")).await.unwrap();
-    let mut ids = Vec::new();
-    for path in ["1.txt", "2.txt", "3.txt"] {
-        let mut machine = paused(running(path), 2);
-        store.create(&mut machine).await.unwrap();
-        ids.push(machine.id());
-    }
-    (store, folder, ids)
 }
