@@ -2,7 +2,7 @@
 
 use machine::{actor::Anyone, definition::Move};
 
-use crate::definition::order::{AnyOrder, Clock, Cook, DEFINITION, Order, order};
+use crate::definition::order::{Clock, Cook, DEFINITION};
 
 fn state(name: &str) -> usize {
     DEFINITION.state(name).unwrap()
@@ -76,24 +76,6 @@ fn unknown_moves_and_edges_are_not_found() {
     assert_eq!(DEFINITION.moves(99).count(), 0);
     assert_eq!(DEFINITION.edge(state("placed"), "look", state("served")), None);
     assert_eq!(DEFINITION.edge(state("cooking"), "look", state("cooking")), None);
-}
-
-/// Every branch can be taken, under its condition.
-#[test]
-fn the_machine_goes_where_the_table_says() {
-    let placed = || Order::new(4);
-    let after = |any: AnyOrder| DEFINITION.states[any.status() as usize].name.clone();
-    assert_eq!(after(placed().look(5).into()), "cancelled");
-    let cooking = |guests| match placed().look(guests) {
-        order::AfterLook::Cooking(cooking) => cooking,
-        order::AfterLook::Cancelled(_) => panic!("{guests} guests are not too many"),
-    };
-    let note = |text: &str| Some(text.to_owned());
-    assert_eq!(after(cooking(2).taste(note("a;b|<c>\"d\""), &Cook).into()), "cooking");
-    assert_eq!(after(cooking(3).taste(note("a;b|<c>\"d\""), &Cook).into()), "served");
-    assert_eq!(after(cooking(2).taste(None, &Cook).into()), "served");
-    assert_eq!(after(cooking(0).taste(note("good"), &Cook).into()), "cancelled");
-    assert_eq!(after(cooking(0).taste(None, &Cook).into()), "cancelled");
 }
 
 /// An edge has its deadline, with the group whose entry starts it.

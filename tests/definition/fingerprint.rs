@@ -144,17 +144,6 @@ fn docs_and_layout_do_not_count() {
     assert_eq!(base::parcel::DEFINITION.edges, spaced::parcel::DEFINITION.edges);
 }
 
-/// Conditions that come from outside of the declaration are used.
-#[test]
-fn conditions_from_outside_the_module_are_used() {
-    let arrive = |count: usize| {
-        let place = vec![String::new(); count];
-        from_macro::Parcel::new(Vec::new()).arrive(place, false, None, &people::Courier)
-    };
-    assert!(matches!(arrive(1), from_macro::parcel::AfterArrive::Here(_)));
-    assert!(matches!(arrive(2), from_macro::parcel::AfterArrive::Gone(_)));
-}
-
 /// A fragment that a macro passes on leaves no trace in the definition.
 #[test]
 fn a_declaration_from_a_macro_has_the_same_definition() {
