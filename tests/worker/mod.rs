@@ -2,7 +2,6 @@
 
 mod approved;
 mod asked;
-mod basics;
 #[cfg(unix)]
 mod blocked;
 mod callback;
