@@ -44,8 +44,6 @@ mod frozen;
 #[cfg(unix)]
 mod killed;
 #[cfg(unix)]
-mod kinds;
-#[cfg(unix)]
 pub(crate) mod process;
 #[cfg(unix)]
 mod reader;

@@ -59,14 +59,12 @@ impl Member {
     }
 }
 
-/// The process's part: says its id, and works until SIGTERM, which it confirms if it should.
-pub(crate) async fn work(worker: Worker, confirms: bool) {
+/// The process's part: says its id, and works until SIGTERM, which it confirms.
+async fn work(worker: Worker) {
     let stop = say_id();
     let stop = async {
         stop.await;
-        if confirms {
-            say(&clerk::STOPPING);
-        }
+        say(&clerk::STOPPING);
     };
     worker.run_until(stop).await.unwrap();
 }

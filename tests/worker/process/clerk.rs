@@ -251,7 +251,7 @@ async fn works() {
         let acted = AtomicBool::new(false);
         worker.handler(Clerk { orders: orders.clone(), acted, calls: Arc::clone(&calls) })
     };
-    work(worker, true).await;
+    work(worker).await;
     let calls = calls.lock().unwrap().clone();
     say(&Report { calls, warnings: log.lines() });
     if orders.stays {

@@ -51,7 +51,7 @@ fn has_ink(_: &letter::Written) -> Result<(), NoInk> {
     Ok(())
 }
 
-/// A note that says who wrote it. Only some workers have a handler for it.
+/// A note that says who wrote it. No worker has a handler for it.
 #[machine(durable)]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Slip {
