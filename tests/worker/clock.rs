@@ -1,5 +1,5 @@
-//! The clock goes back, by an hour or by years. What was ready is taken, a worker's own timers are
-//! due, and deadlines are not. It goes forward, and a lease ends.
+//! The clock goes back, by an hour or by years. What was ready is taken, and a worker's own timers
+//! are due. It goes forward, and a lease ends.
 
 use machine::{
     clock::{Clock, Millis},
@@ -14,17 +14,6 @@ use crate::worker::prelude::*;
 const HOUR: Millis = 3_600_000;
 
 const YEAR: Millis = 365 * 24 * HOUR;
-
-/// It takes at most a day.
-#[machine(durable)]
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-enum Errand {
-    #[initial]
-    #[on(expire => Expired, by = GraphRunner, after = Duration::from_hours(24))]
-    Out,
-    #[terminal]
-    Expired,
-}
 
 /// A worker that tries again after two hours.
 fn patient(store: &Store, handler: impl Handler) -> Worker {
@@ -78,24 +67,6 @@ fn time_that_a_handler_waits() {
             calls.add();
             Next::WaitFor(Duration::from_hours(2))
         })
-    });
-}
-
-/// Nor does the machine keep its worker busy until then.
-#[test]
-fn deadline_of_a_state_never_fires_early() {
-    timed(async |store, hand| {
-        let id = create(&store, Errand::new()).await;
-        let rest = || patient(&store, rests::<AnyErrand>());
-        settle(rest()).await;
-        for step in [-HOUR, 24 * HOUR, HOUR - 1] {
-            hand.advance(step);
-            settle(rest()).await;
-            is(&store, id, "out").await;
-        }
-        hand.advance(1);
-        settle(rest()).await;
-        is(&store, id, "expired").await;
     });
 }
 

@@ -257,30 +257,6 @@ fn handler_that_never_ends_is_handed_back() {
     });
 }
 
-/// A graceful stop waits for a handler that ends.
-#[test]
-fn graceful_stop_finishes() {
-    each(async |store| {
-        let id = ticket(&store).await;
-        let started = Arc::new(Notify::new());
-        let begun = Arc::clone(&started);
-        let handler = does(move |machine: AnyTicket, _| {
-            begun.notify_one();
-            Box::pin(async move {
-                tokio::time::sleep(Duration::from_millis(20)).await;
-                Ok(match machine {
-                    AnyTicket::New(ticket) => Next::to(ticket.open(graph_runner())),
-                    _ => Next::Wait,
-                })
-            })
-        });
-        let running = worker(&store).handler(handler).start();
-        notified(&started).await;
-        running.stop().await.unwrap();
-        is(&store, id, "open").await;
-    });
-}
-
 /// A newer definition of the same machine: DRAWN is new.
 mod newer {
     use super::*;
