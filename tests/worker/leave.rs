@@ -16,6 +16,7 @@ enum Trip {
     #[initial]
     #[invoke(charges: [Charge], approve = is_asked_for, unattended)]
     #[on(pause(note) => Paused, by = Human, detach)]
+    #[on(revise(note) => Paused)]
     #[on(wait => Paused(note = "full".to_owned()), by = GraphRunner)]
     #[on(stop(why) => Stopped, by = Human, detach)]
     Booking,
@@ -104,31 +105,55 @@ fn a_gate_that_the_same_batch_ends_is_left_alone() {
     });
 }
 
+/// Who moves makes no difference: a person or a program that sends a message, or a program that
+/// calls the method. A move that the table leaves open to anyone is made by whoever sent its
+/// message; its method takes no actor.
 #[test]
-fn the_commit_of_a_person_ends_calls_that_have_not_begun() {
-    for by_message in [true, false] {
+fn whoever_moves_ends_calls_that_have_not_begun() {
+    let body = |trigger: &str| format!(r#"{{"trigger": "{trigger}", "note": "wait"}}"#);
+    let person = Some(("human", "ann"));
+    for (trigger, message, by) in [
+        ("pause", Some(says(&body("pause"), "1")), person),
+        ("pause", None, person),
+        ("revise", Some(says(&body("revise"), "1")), person),
+        ("revise", Some(tells(&body("revise"), "1")), Some(("graph_runner", "test"))),
+        ("revise", None, None),
+    ] {
         each(async |store| {
             let booked = Booked::new(&store).await;
             let Booked { id, gate, gated, plain } = booked;
-            if by_message {
-                let pause = says(r#"{"trigger": "pause", "note": "wait"}"#, "1");
-                store.send(id, &pause).await.unwrap();
-                settle(worker(&store).handler(rests::<AnyTrip>())).await;
-            } else {
+            let asked = store.gate(gate).await.unwrap();
+            let drives = || worker(&store).handler(rests::<AnyTrip>());
+            if let Some(message) = &message {
+                store.send(id, message).await.unwrap();
+                settle(drives()).await;
+            } else if by.is_some() {
                 pauses(&store, id).await;
+            } else {
+                let mut revised = booking(&store, id).await.revise("wait".to_owned());
+                store.commit(&mut revised).await.unwrap();
             }
             booked.are(&store, ["cancelled"; 3]).await;
-            let AnyExecution::Cancelled(call) = store.load(plain).await.unwrap() else { panic!() };
-            let why = "a person moved the trip to `paused` by `pause` before the call began";
-            assert_eq!(call.state().reason, why);
             // One commit: its lines are one after the other, and it says who it was.
             let all = committed(&store).await;
             let moved = place_of(&all, id, |_, to| to == "paused").unwrap();
             let with_it: Vec<Id> = all[moved + 1..].iter().map(|(id, _)| *id).collect();
             assert_eq!(with_it, [gated, gated, gated, plain, plain, plain, gate]);
-            assert!(all[moved + 1..].iter().any(|(_, entry)| entry.by.as_deref() == Some("ann")));
+            let entry = &all[moved].1;
+            assert_eq!(entry.actor.as_deref().zip(entry.by.as_deref()), by);
+            if by == person {
+                let ended = &all[moved + 1..];
+                assert!(ended.iter().any(|(_, entry)| entry.by.as_deref() == Some("ann")));
+                let AnyExecution::Cancelled(call) = store.load(plain).await.unwrap() else {
+                    panic!("it is not cancelled")
+                };
+                let why = "before the call began";
+                let why = format!("a person moved the trip to `paused` by `{trigger}` {why}");
+                assert_eq!(call.state().reason, why);
+            }
+            assert!(machine_tests::approve(&store, asked, ann()).await.is_err());
             let bank = Service::default();
-            settle(worker(&store).handler(rests::<AnyTrip>()).tool::<Charge>(bank.clone())).await;
+            settle(drives().tool::<Charge>(bank.clone())).await;
             assert_eq!(bank.calls(), 0);
         });
     }

@@ -24,7 +24,6 @@ mod invoked;
 mod leave;
 mod messages;
 mod misfits;
-mod open_moves;
 mod others;
 mod own_calls;
 mod parents_first;
