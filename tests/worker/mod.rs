@@ -32,7 +32,6 @@ mod questions;
 mod refused;
 mod schema;
 mod self_sends;
-mod stay;
 mod stuck;
 mod visits;
 

@@ -92,7 +92,7 @@ fn a_second_answer_is_not_for_the_next_draft() {
 }
 
 /// An answer that a program sends without the number of transitions is first, and the machine has
-/// left the visit.
+/// left the visit. There is nothing to do about the second one, and trying again changes nothing.
 #[test]
 fn an_answer_behind_another_one_is_set_aside() {
     timed(async |store, hand| {
@@ -102,9 +102,20 @@ fn an_answer_behind_another_one_is_set_aside() {
         hand.pass(Duration::from_secs(1));
         let second = send(&store, id, "accept", None).await.unwrap().correlation;
         work(&store).await;
-        is(&store, id, "reading").await;
-        let second = message(&store, id, &second).await;
-        assert_eq!((second.status, second.seen), (Delivery::SetAside, Some(1)));
+        for again in [false, true] {
+            if again {
+                store.requeue(id, &[&second]).await.unwrap();
+                work(&store).await;
+            }
+            is(&store, id, "reading").await;
+            let late = message(&store, id, &second).await;
+            assert_eq!((late.status, late.seen), (Delivery::SetAside, Some(1)));
+            assert!(late.error.unwrap().contains("moved on"));
+            let observer = Observer::new(&store);
+            let attention = observer.attention::<view::Human>(&Query::new()).await.unwrap();
+            let reasons: Vec<_> = attention.concerns.iter().map(|it| it.reason).collect();
+            assert_eq!(reasons, [ConcernReason::WaitsForPerson]);
+        }
     });
 }
 
