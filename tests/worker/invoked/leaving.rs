@@ -4,9 +4,11 @@ use std::time::Duration;
 
 use machine::{
     actor::Human,
+    contract::{AnyExecution, receipt},
     effects::EffectError,
     store::{CommitError, Delivery, Query, Store},
     testing::{Reply, TestTool},
+    view::Internal,
 };
 
 use super::orders::{
@@ -48,7 +50,7 @@ async fn a_call_in_doubt_keeps_its_machine() {
 /// A message that came while the call was made waits for the outcome, which ends the machine.
 #[tokio::test(start_paused = true)]
 async fn an_outcome_comes_before_what_waits_for_it() {
-    let (shop, order) = interrupted_by(Event::Cancel).await;
+    let (shop, order) = interrupted_by([Event::Cancel]).await;
     assert_eq!(status(&shop, order).await, Status::Paid);
     assert_eq!(message(&shop, order, "cancel").await.status, Delivery::SetAside);
     is_clean(&shop).await;
@@ -58,7 +60,7 @@ async fn an_outcome_comes_before_what_waits_for_it() {
 /// belongs to the next entry.
 #[tokio::test(start_paused = true)]
 async fn a_detached_call_is_joined() {
-    let (shop, order) = interrupted_by(Event::Pause).await;
+    let (shop, order) = interrupted_by([Event::Pause]).await;
     assert_eq!(status(&shop, order).await, Status::Paused);
     send(&shop, order, &Event::Cancel).await;
     assert_eq!(status(&shop, order).await, Status::Paused);
@@ -68,10 +70,30 @@ async fn a_detached_call_is_joined() {
     is_clean(&shop).await;
 }
 
+/// The machine has ended, and said that it leaves its call behind: the call is named with it, has
+/// the receipt, and its outcome is not lost.
+#[tokio::test(start_paused = true)]
+async fn a_receipt_that_no_state_takes_is_kept_and_shown() {
+    for events in [vec![Event::Stop], vec![Event::Pause, Event::Stop]] {
+        let (shop, order) = interrupted_by(events.clone()).await;
+        assert_eq!(status(&shop, order).await, Status::Cancelled, "{events:?}");
+        let shown = shop.observer().detail::<Internal>(order).await.unwrap();
+        let [call] = &shown.children[..] else { panic!("{:?}", shown.children) };
+        assert_eq!((&*call.status, call.has_ended), ("completed", true));
+        let AnyExecution::Completed(paid) = shop.load(call.id).await else { panic!("{events:?}") };
+        assert_eq!(receipt::<String>(&paid).unwrap(), "receipt 7");
+        let inbox = shop.store().inbox(order).await.unwrap();
+        let outcomes: Vec<_> = inbox.iter().flatten().filter(|it| it.actor == "call").collect();
+        let [outcome] = &outcomes[..] else { panic!("{outcomes:?}") };
+        assert_eq!(outcome.status, Delivery::SetAside, "{outcome:?}");
+        is_clean(&shop).await;
+    }
+}
+
 /// A state that is entered again makes no second call while the first one is under way.
 #[tokio::test(start_paused = true)]
 async fn a_state_that_is_entered_again_joins_its_call() {
-    let (shop, order) = interrupted_by(Event::Again).await;
+    let (shop, order) = interrupted_by([Event::Again]).await;
     assert_eq!(status(&shop, order).await, Status::Paid);
     assert_eq!(shop.store().children(order).await.unwrap().len(), 1);
     is_clean(&shop).await;

@@ -5,7 +5,6 @@ mod asked_again;
 mod declined;
 mod half_done;
 mod handled;
-mod kept;
 mod leaving;
 mod orders;
 mod overdue;

@@ -27,6 +27,7 @@ pub(super) enum Order {
     #[on(refused(why) => Unpaid)]
     #[on(cancel => Cancelled, by = Human)]
     #[on(pause => Paused, by = Human, detach)]
+    #[on(stop => Cancelled, by = Human, detach)]
     #[on(again => Paying, by = Human)]
     #[on(late => Cancelled, by = GraphRunner, after = Duration::from_secs(60))]
     Paying { charge: Charge },
@@ -38,6 +39,7 @@ pub(super) enum Order {
     #[stable]
     #[on(resume => Paying, by = Human)]
     #[on(cancel => Cancelled, by = Human)]
+    #[on(stop => Cancelled, by = Human, detach)]
     Paused { charge: Charge },
     #[terminal]
     Paid { receipt: String },
@@ -47,28 +49,30 @@ pub(super) enum Order {
     Cancelled,
 }
 
-/// A bank that sends its customer's event to the order while it charges.
+/// A bank that sends its customer's events to the order while it charges.
 #[derive(Clone, Default)]
-struct Interrupted(Arc<OnceLock<(Store, Id, Event)>>);
+struct Interrupted(Arc<OnceLock<(Store, Id, Vec<Event>)>>);
 
 impl Perform<Charge> for Interrupted {
     async fn perform(&self, _: &Call<Charge>) -> ToolAnswer<Charge> {
-        let (store, order, event) = self.0.get().unwrap();
-        let event = Message::new(event, &Human::new("ann").unwrap()).unwrap();
-        store.send(*order, &event).await.unwrap();
+        let (store, order, events) = self.0.get().unwrap();
+        for event in events {
+            let event = Message::new(event, &Human::new("ann").unwrap()).unwrap();
+            store.send(*order, &event).await.unwrap();
+        }
         Ok(Applied::new("receipt 7"))
     }
 }
 
-/// A shop, and an order whose bank is interrupted by this event.
-pub(super) async fn interrupted_by(event: Event) -> (TestEnvironment, Id) {
+/// A shop, and an order whose bank is interrupted by these events.
+pub(super) async fn interrupted_by(events: impl Into<Vec<Event>>) -> (TestEnvironment, Id) {
     let bank = Interrupted::default();
     let service = bank.clone();
     let shop = TestEnvironment::new(move |worker| {
         worker.machine::<AnyOrder>().tool::<Charge>(service.clone())
     });
     let order = shop.create(AnyOrder::from(Order::new())).await;
-    assert!(bank.0.set((shop.store().clone(), order, event)).is_ok());
+    assert!(bank.0.set((shop.store().clone(), order, events.into())).is_ok());
     send(&shop, order, &place()).await;
     (shop, order)
 }
