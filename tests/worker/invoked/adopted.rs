@@ -11,20 +11,21 @@ use std::{
 use machine::{
     Id,
     actor::{Actors, Human},
-    contract::AnyExecution,
+    contract::{AnyExecution, CallError, Tool},
     effects::EffectError,
+    machine,
     store::LoadError,
     testing::{Reply, TestEnvironment, TestTool},
     worker::{Worker, WorkerError},
 };
+use machine_tests::invoked::Charge;
+use serde::{Deserialize, Serialize};
 
 use super::orders::is_clean;
-use adopting::Charge;
 
 /// Its state makes no call.
 mod older {
-    use machine::{actor::Human, machine};
-    use serde::{Deserialize, Serialize};
+    use super::*;
 
     #[machine(durable)]
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -41,107 +42,51 @@ mod older {
     }
 }
 
-/// Its state makes one, and says nothing of machines that have none.
-mod strict {
-    use machine::{actor::Human, contract::CallError, machine};
-    use serde::{Deserialize, Serialize};
+/// A program whose state makes this call.
+macro_rules! program {
+    ($program:ident, $cents:ident, $($invoke:tt)*) => {
+        mod $program {
+            use super::*;
 
-    use super::adopting::Charge;
-
-    #[machine(durable)]
-    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-    pub(super) enum Order {
-        #[initial]
-        #[on(place(cents) => Paying, by = Human)]
-        Cart,
-        #[invoke(payment: Charge = Charge { cents }, done = paid, failed = refused)]
-        #[on(paid(receipt) => Paid)]
-        #[on(refused(why) => Unpaid)]
-        #[on(cancel => Cancelled, by = Human)]
-        Paying { cents: u32 },
-        #[terminal]
-        Paid { receipt: String },
-        #[terminal]
-        Unpaid { why: CallError },
-        #[terminal]
-        Cancelled,
-    }
+            #[machine(durable)]
+            #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+            pub(super) enum Order {
+                #[initial]
+                #[on(place($cents) => Paying, by = Human)]
+                Cart,
+                #[invoke($($invoke)*)]
+                #[on(paid(receipt) => Paid)]
+                #[on(refused(why) => Unpaid)]
+                #[on(cancel => Cancelled, by = Human)]
+                Paying { $cents: u32 },
+                #[terminal]
+                Paid { receipt: String },
+                #[terminal]
+                Unpaid { why: CallError },
+                #[terminal]
+                Cancelled,
+            }
+        }
+    };
 }
 
-/// Its state makes one, also for machines that have none.
-mod adopting {
-    use machine::{
-        actor::Human,
-        contract::{CallError, Tool},
-        machine,
-    };
-    use serde::{Deserialize, Serialize};
+// It says nothing of machines that have no call.
+program!(strict, cents, payment: Charge = Charge { cents }, done = paid, failed = refused);
+// Also for machines that have none.
+program!(adopting, cents, payment: Charge = charge(cents), adopt, done = paid, failed = refused);
+// It calls another tool.
+program!(changed, cents, payment: Debit = Debit { cents }, done = paid, failed = refused);
 
-    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Tool)]
-    #[tool(bank.charge, irreversible)]
-    pub(super) struct Charge {
-        pub(super) cents: u32,
-    }
-
-    #[machine(durable)]
-    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-    pub(super) enum Order {
-        #[initial]
-        #[on(place(cents) => Paying, by = Human)]
-        Cart,
-        #[invoke(payment: Charge = charge(cents), adopt, done = paid, failed = refused)]
-        #[on(paid(receipt) => Paid)]
-        #[on(refused(why) => Unpaid)]
-        #[on(cancel => Cancelled, by = Human)]
-        Paying { cents: u32 },
-        #[terminal]
-        Paid { receipt: String },
-        #[terminal]
-        Unpaid { why: CallError },
-        #[terminal]
-        Cancelled,
-    }
-
-    /// It panics for nothing.
-    fn charge(cents: u32) -> Charge {
-        assert!(cents > 0, "nothing to charge");
-        Charge { cents }
-    }
+/// It panics for nothing.
+fn charge(cents: u32) -> Charge {
+    assert!(cents > 0, "nothing to charge");
+    Charge { cents }
 }
 
-/// Its state calls another tool.
-mod changed {
-    use machine::{
-        actor::Human,
-        contract::{CallError, Tool},
-        machine,
-    };
-    use serde::{Deserialize, Serialize};
-
-    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Tool)]
-    #[tool(bank.debit, irreversible)]
-    pub(super) struct Debit {
-        cents: u32,
-    }
-
-    #[machine(durable)]
-    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-    pub(super) enum Order {
-        #[initial]
-        #[on(place(cents) => Paying, by = Human)]
-        Cart,
-        #[invoke(payment: Debit = Debit { cents }, done = paid, failed = refused)]
-        #[on(paid(receipt) => Paid)]
-        #[on(refused(why) => Unpaid)]
-        #[on(cancel => Cancelled, by = Human)]
-        Paying { cents: u32 },
-        #[terminal]
-        Paid { receipt: String },
-        #[terminal]
-        Unpaid { why: CallError },
-        #[terminal]
-        Cancelled,
-    }
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Tool)]
+#[tool(bank.debit, irreversible)]
+struct Debit {
+    cents: u32,
 }
 
 const OLDER: usize = 0;

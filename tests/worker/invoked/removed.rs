@@ -5,59 +5,31 @@ use machine::{effects::EffectError, store::CommitError};
 
 use crate::worker::prelude::*;
 
-/// Its state makes no call.
-mod silent {
-    use crate::worker::prelude::*;
+/// A program whose state is like this.
+macro_rules! program {
+    ($program:ident, $($of_paying:tt)*) => {
+        mod $program {
+            use super::*;
 
-    #[machine(durable)]
-    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-    pub(super) enum Order {
-        #[initial]
-        #[on(place => Paying, by = Human)]
-        Cart,
-        #[stable]
-        #[on(cancel => Cancelled, by = Human)]
-        Paying,
-        #[terminal]
-        Cancelled,
-    }
+            #[machine(durable)]
+            #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+            pub(super) enum Order {
+                #[initial]
+                #[on(place => Paying, by = Human)]
+                Cart,
+                $($of_paying)*
+                #[on(cancel => Cancelled, by = Human)]
+                Paying,
+                #[terminal]
+                Cancelled,
+            }
+        }
+    };
 }
 
-/// Its state makes one that a person approves.
-mod asking {
-    use crate::worker::prelude::*;
-
-    #[machine(durable)]
-    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-    pub(super) enum Order {
-        #[initial]
-        #[on(place => Paying, by = Human)]
-        Cart,
-        #[invoke(charge: Charge = Charge { cents: 3 }, approve, adopt)]
-        #[on(cancel => Cancelled, by = Human)]
-        Paying,
-        #[terminal]
-        Cancelled,
-    }
-}
-
-/// Its state makes one that nobody approves.
-mod charging {
-    use crate::worker::prelude::*;
-
-    #[machine(durable)]
-    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-    pub(super) enum Order {
-        #[initial]
-        #[on(place => Paying, by = Human)]
-        Cart,
-        #[invoke(charge: Charge = Charge { cents: 3 }, adopt)]
-        #[on(cancel => Cancelled, by = Human)]
-        Paying,
-        #[terminal]
-        Cancelled,
-    }
-}
+program!(silent, #[stable]);
+program!(asking, #[invoke(charge: Charge = Charge { cents: 3 }, approve, adopt)]);
+program!(charging, #[invoke(charge: Charge = Charge { cents: 3 }, adopt)]);
 
 /// The call of an order.
 async fn call_of(store: &Store, order: Id) -> Id {
