@@ -3,12 +3,10 @@
 mod adopted;
 mod asked_again;
 mod declined;
-mod half_done;
 mod handled;
 mod leaving;
 mod orders;
 mod overdue;
-mod patient;
 mod permutations;
 mod pruned;
 mod refusals;
