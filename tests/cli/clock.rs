@@ -3,7 +3,7 @@
 use machine::{
     actor::Actors,
     clock::Millis,
-    contract::{Applied, Call, Execution, Perform, ToolAnswer},
+    contract::{Applied, Execution},
     store::OpenOptions,
     worker::Worker,
 };
@@ -11,7 +11,7 @@ use machine_tests::{
     actors::tool_node,
     hand::Hand,
     invoked::{AnyPurchase, Charge, asked},
-    samples::{Ticket, read},
+    samples::{Ticket, answers, read},
 };
 
 use crate::surfaces::{Place, end};
@@ -75,14 +75,6 @@ async fn a_session_says_that_the_clock_went_back() {
     assert_eq!(rows(back).count(), 2, "{shown:?}");
 }
 
-struct Bank;
-
-impl Perform<Charge> for Bank {
-    async fn perform(&self, _: &Call<Charge>) -> ToolAnswer<Charge> {
-        Ok(Applied::new("receipt 7"))
-    }
-}
-
 /// The program's clock differs from that of the person who approves: the person's was set back
 /// between the question and the approval, or the program's after it.
 #[tokio::test]
@@ -101,7 +93,8 @@ async fn a_timeline_has_an_approval_before_the_move_that_it_made_possible() {
         place.run(&["approve", gate, "--as", "dora", "--yes"]).done();
         hand.set(now + at_payment);
         let worker = Worker::new(&place.store, Actors::issue("shop").unwrap());
-        worker.machine::<AnyPurchase>().tool(Bank).run_until_idle().await.unwrap();
+        let bank = answers::<Charge>(Ok(Applied::new("receipt 7")));
+        worker.machine::<AnyPurchase>().tool::<Charge>(bank).run_until_idle().await.unwrap();
 
         let shown = place.run(&["timeline", &end(id)]);
         let steps = ["created", "(ask)", "bank.charge approved", "(paid)"];

@@ -1,32 +1,27 @@
 //! Failures in a worker, as people see them.
 
-use std::{
-    sync::{Arc, Mutex},
-    time::{Duration, UNIX_EPOCH},
-};
+use std::time::UNIX_EPOCH;
 
 use machine::{
     actor::Actors,
     clock::{Clock, Millis},
-    store::{Cause, OpenOptions},
-    worker::{Handled, Handler, Next, Task, Worker},
+    store::Cause,
 };
-use machine_tests::STUCK;
 
-use crate::surfaces::{AnyOrder, Place, end};
+use crate::{
+    surfaces::{AnyOrder, Place, end},
+    worker::prelude::{
+        AnyLamp, Arc, Count, Duration, Lamp, Mutex, OpenOptions, STUCK, Worker, create, fails,
+        rests,
+    },
+};
 
-struct Fails;
-
-impl Handler for Fails {
-    type Machine = AnyOrder;
-
-    async fn handle(&self, _: AnyOrder, _: &mut Task) -> Handled<AnyOrder> {
-        Err("no rule for card 4111".into())
-    }
-}
+/// What the handler says.
+const ON_FIRE: &str = "the printer is on fire";
 
 fn worker(place: &Place) -> Worker {
-    Worker::new(&place.store, Actors::issue("shop").unwrap()).handler(Fails)
+    let fails = fails::<AnyOrder>(&Count::default());
+    Worker::new(&place.store, Actors::issue("shop").unwrap()).handler(fails)
 }
 
 #[tokio::test]
@@ -40,11 +35,11 @@ async fn failures_are_shown_before_work_is_set_aside() {
         assert!(people.done().contains("the program returned an error; 1 attempt"), "{people:?}");
         assert!(people.out.contains("retries"), "{people:?}");
         assert!(people.out.contains("--audience internal"), "{people:?}");
-        assert!(!people.out.contains("card 4111"), "{people:?}");
+        assert!(!people.out.contains(ON_FIRE), "{people:?}");
         let diagnosis = place.run(&[command, &["--audience", "diagnostic"]].concat());
-        assert!(!diagnosis.done().contains("card 4111"), "{diagnosis:?}");
+        assert!(!diagnosis.done().contains(ON_FIRE), "{diagnosis:?}");
         let program = place.run(&[command, &["--audience", "internal"]].concat());
-        assert!(program.done().contains("no rule for card 4111"), "{program:?}");
+        assert!(program.done().contains(ON_FIRE), "{program:?}");
         assert!(!program.out.contains("--audience"), "{program:?}");
     }
     let document = place.json(&["list"]);
@@ -75,7 +70,7 @@ async fn a_program_hears_of_each_failed_attempt() {
     let told = Arc::clone(&heard);
     let worker = worker(&place).attempts(2).backoff(Duration::ZERO, Duration::ZERO);
     let worker = worker.on_error(move |failed| {
-        assert_eq!(failed.error, "no rule for card 4111");
+        assert_eq!(failed.error, ON_FIRE);
         let which = (failed.id, failed.kind, failed.state, failed.step, failed.cause);
         told.lock().unwrap().push((which, failed.attempt, failed.set_aside));
     });
@@ -95,51 +90,14 @@ impl Clock for Past {
     }
 }
 
-mod parcel {
-    use machine::{actor::GraphRunner, machine};
-    use serde::{Deserialize, Serialize};
-
-    #[machine(durable)]
-    #[derive(Debug, Serialize, Deserialize)]
-    pub(super) enum Parcel {
-        #[initial]
-        #[on(post => Posted, by = GraphRunner)]
-        Packed,
-        #[terminal]
-        Posted,
-    }
-}
-
-struct Refuses;
-
-impl Handler for Refuses {
-    type Machine = parcel::AnyParcel;
-
-    async fn handle(&self, _: parcel::AnyParcel, _: &mut Task) -> Handled<parcel::AnyParcel> {
-        Err("no stamps".into())
-    }
-}
-
-struct Rests;
-
-impl Handler for Rests {
-    type Machine = parcel::AnyParcel;
-
-    async fn handle(&self, _: parcel::AnyParcel, _: &mut Task) -> Handled<parcel::AnyParcel> {
-        Ok(Next::Wait)
-    }
-}
-
 /// The command that is offered works as it is. For everybody but the program, the machine has been
 /// stuck for two minutes.
 #[tokio::test]
 async fn a_stuck_machine_is_requeued() {
     let place = Place::with(&OpenOptions::new().clock(Past)).await;
-    let mut parcel = parcel::Parcel::new();
-    place.store.create(&mut parcel).await.unwrap();
-    let id = parcel.id();
-    let worker = Worker::new(&place.store, Actors::issue("post").unwrap()).handler(Rests);
-    worker.run_until_idle().await.unwrap();
+    let id = create(&place.store, Lamp::new()).await;
+    let worker = Worker::new(&place.store, Actors::issue("post").unwrap());
+    worker.handler(rests::<AnyLamp>()).run_until_idle().await.unwrap();
     let command = format!("requeue {id} --as NAME");
     let report = "report this to its developers, and requeue it when they have changed its program";
     place.run(&["list"]).shows(&["stuck", report, &format!("requeue {}", &end(id)[4..])]);
@@ -156,16 +114,18 @@ async fn a_stuck_machine_is_requeued() {
 #[tokio::test]
 async fn due_attempts_are_shown_and_set_aside_work_needs_no_worker() {
     let place = Place::with(&OpenOptions::new().clock(Past)).await;
-    let mut parcel = parcel::Parcel::new();
-    place.store.create(&mut parcel).await.unwrap();
-    let shown = || place.run(&["show", &end(parcel.id())]);
-    let worker = || Worker::new(&place.store, Actors::issue("post").unwrap()).handler(Refuses);
+    let id = create(&place.store, Lamp::new()).await;
+    let shown = || place.run(&["show", &end(id)]);
+    let worker = || {
+        let fails = fails::<AnyLamp>(&Count::default());
+        Worker::new(&place.store, Actors::issue("post").unwrap()).handler(fails)
+    };
     worker().run_until_idle().await.unwrap();
     let failing = shown();
     assert!(failing.done().contains("; next attempt due since 20"), "{failing:?}");
     assert!(!failing.out.contains("retries"), "{failing:?}");
-    assert!(failing.out.contains("no live worker drives `parcel`"), "{failing:?}");
-    place.store.requeue(parcel.id(), &[]).await.unwrap();
+    assert!(failing.out.contains("no live worker drives `lamp`"), "{failing:?}");
+    place.store.requeue(id, &[]).await.unwrap();
     worker().attempts(1).run_until_idle().await.unwrap();
     let aside = shown();
     assert!(aside.done().contains("; set aside"), "{aside:?}");

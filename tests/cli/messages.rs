@@ -42,21 +42,19 @@ async fn a_worker_applies_what_a_person_sends() {
     assert_eq!(place.json(&["show", &end(id)])["answered_with"], json!(null));
 }
 
-/// The command that is offered works as it is.
+/// A person corrects it under its id, or brings it back by the command that is offered, which
+/// `surfaces::printed` runs.
 #[tokio::test]
-async fn a_message_that_was_set_aside_is_requeued() {
+async fn a_message_that_was_set_aside_is_corrected() {
     let place = Place::new().await;
     let (id, message) = place.set_aside().await;
-    let command = format!("requeue {id} --as NAME --message={message}");
-    place.run(&["list"]).shows(&["set aside", &format!("requeue {}", &end(id)[4..])]);
-    place.run(&["show", &end(id)]).shows(&[&command]);
-    let offered: Vec<_> = command.split(' ').collect();
-    place.run(&offered).done();
-    place.run(&offered).failed(1, &format!("the message `{message}` to"));
     let other = end(place.order().await);
-    let both = ["requeue", &end(id), &other, "--as", "ann"];
-    place.run(&[&both[..], &["--message", &message]].concat()).failed(2, "give one id");
-    place.run(&both).failed(1, &format!("nothing of {id} was set aside"));
+    let both = ["requeue", &end(id), &other, "--as", "ann", "--message", &message];
+    place.run(&both).failed(2, "give one id");
+    let right = ["send", &end(id), "confirm", "--as", "ann", "--correlation", &message];
+    place.run(&[&right[..], &["--payload", r#"{"amount": 3}"#]].concat()).done();
+    place.run(&["show", &end(id)]).shows(&["replaced"]);
+    assert!(!place.run(&["list"]).done().contains("requeue"));
 }
 
 /// A message to a machine that has ended needs no attention, as no action on it is possible.
@@ -89,29 +87,4 @@ async fn late_messages_are_shown_as_not_applied() {
     let shown = place.run(&["show", &end(id)]);
     assert!(shown.done().contains("not applied │"), "{shown:?}");
     assert!(shown.out.contains("the machine had moved on"), "{shown:?}");
-}
-
-/// Another message under the id of one that waits is refused; after that one was set aside, it
-/// takes its place.
-#[tokio::test]
-async fn a_corrected_message_takes_the_id_of_one_that_was_set_aside() {
-    let place = Place::new().await;
-    let id = place.order().await;
-    let wrong = Message::from_json(r#"{"trigger": "confirm", "amount": "three"}"#, ann()).unwrap();
-    place.store.send(id, &wrong.with_correlation("form-17").unwrap()).await.unwrap();
-    let sent = ["send", &end(id), "confirm", "--as", "ann", "--correlation", "form-17"];
-    let right = [&sent[..], &["--payload", r#"{"amount": 3}"#]].concat();
-    let said = "has another message with the correlation id `form-17`";
-    place.run(&right).failed(1, said);
-    place.work().await;
-    place.run(&right).done();
-    let other = [&sent[..], &["--payload", r#"{"amount": 4}"#]].concat();
-    place.run(&other).failed(1, said);
-    place.work().await;
-    let order = place.store.load::<AnyOrder>(id).await.unwrap();
-    let AnyOrder::Paying(order) = order else { panic!("{order:?}") };
-    assert_eq!(order.state().amount, 3);
-    let shown = place.run(&["show", &end(id)]);
-    assert!(shown.done().contains("replaced"), "{shown:?}");
-    assert!(!place.run(&["list"]).done().contains("requeue"));
 }
