@@ -1,24 +1,27 @@
 //! Many subscribers at once.
 
-use std::{io::Write, net::TcpStream};
+use std::{io::Write, net::TcpStream, sync::Arc};
 
-use machine_tests::STUCK;
+use machine_tests::{STUCK, random::setting};
 use serde_json::json;
-use tokio::{net::TcpStream as Connection, sync::Barrier};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream as Connection,
+    sync::Barrier,
+};
 
 use crate::{
     http::{
         sockets::raise_files,
         sse::{Event, Parser, request},
     },
-    surfaces::{Place, setting},
+    surfaces::Place,
 };
-use std::sync::Arc;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn each_of_many_subscribers_sees_every_transition() {
     const QUESTIONS: usize = 20;
-    let count = setting("MACHINE_HTTP_SUBSCRIBERS", 200);
+    let count = setting("MACHINE_HTTP_SUBSCRIBERS").unwrap_or(200);
     let place = Place::served().await;
     raise_files();
     let address = place.address;
@@ -27,16 +30,14 @@ async fn each_of_many_subscribers_sees_every_transition() {
         .map(|_| {
             let ready = Arc::clone(&ready);
             tokio::spawn(async move {
-                let stream = Connection::connect(address).await.unwrap();
-                stream.writable().await.unwrap();
-                let text = request(address, "", None);
-                assert_eq!(stream.try_write(text.as_bytes()).unwrap(), text.len());
+                let mut stream = Connection::connect(address).await.unwrap();
+                stream.write_all(request(address, "", None).as_bytes()).await.unwrap();
                 let mut parser = Parser::default();
                 let mut events: Vec<Event> = Vec::new();
                 let mut is_ready = false;
                 let mut bytes = vec![0; 4096];
                 while events.len() < 2 * QUESTIONS {
-                    let size = read(&stream, &mut bytes).await;
+                    let size = stream.read(&mut bytes).await.unwrap();
                     assert!(size > 0, "the stream ended after {} events", events.len());
                     let read = parser.push(&bytes[..size]);
                     if !is_ready && read.iter().any(Event::is_alive) {
@@ -63,16 +64,6 @@ async fn each_of_many_subscribers_sees_every_transition() {
     let expected: Vec<_> = ids.into_iter().flat_map(|id| [id.clone(), id]).collect();
     assert_eq!(seen, expected);
     assert!(all.iter().all(|events| *events == all[0]), "all of them see the same");
-}
-
-async fn read(stream: &Connection, bytes: &mut [u8]) -> usize {
-    loop {
-        stream.readable().await.unwrap();
-        match stream.try_read(bytes) {
-            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
-            size => return size.unwrap(),
-        }
-    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

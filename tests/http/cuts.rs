@@ -10,13 +10,13 @@ use machine::{machine, store::OpenOptions};
 use machine_tests::{
     STUCK,
     process::{Process, orders},
-    random::Random,
+    random::{Random, setting},
 };
 use serde::{Deserialize, Serialize};
 
 use crate::{
     http::sse::{Event, Sse},
-    surfaces::{Place, setting},
+    surfaces::Place,
 };
 
 /// It counts.
@@ -50,8 +50,8 @@ async fn writes() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_that_is_cut_sees_each_transition_once_in_order() {
-    let transitions = setting("MACHINE_HTTP_TRANSITIONS", 2000);
-    let cuts = setting("MACHINE_HTTP_CUTS", 30);
+    let transitions = setting("MACHINE_HTTP_TRANSITIONS").unwrap_or(2000);
+    let cuts = setting("MACHINE_HTTP_CUTS").unwrap_or(30);
     let mut place = Place::served().await;
     let file = place.file();
     // Two processes and two tasks, each with its own store.

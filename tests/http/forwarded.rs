@@ -7,10 +7,10 @@ use axum::{Extension, extract::ConnectInfo};
 use machine::store::Store;
 use machine_console::http::Http;
 
-use crate::surfaces::{OPERATOR, access, actors, nested, nested_at};
+use crate::surfaces::{Answer, OPERATOR, access, actors, nested, nested_at};
 
 /// The answer of a server that is nested under `/agent`, to a client of an address.
-async fn status(peer: Option<&str>, headers: &str) -> u16 {
+async fn answer(peer: Option<&str>, headers: &str) -> Answer {
     let http =
         Http::new(&Store::memory(), actors()).access(access()).host("agents.example.com").unwrap();
     let peer = peer.map(|peer| Extension(ConnectInfo(peer.parse::<SocketAddr>().unwrap())));
@@ -19,7 +19,11 @@ async fn status(peer: Option<&str>, headers: &str) -> u16 {
         None => app,
     })
     .await;
-    nested_at(address, "/agent/api/health", headers).await.status
+    nested_at(address, "/agent/api/health", headers).await
+}
+
+async fn status(peer: Option<&str>, headers: &str) -> u16 {
+    answer(peer, headers).await.status
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -34,13 +38,15 @@ async fn a_program_of_this_computer_is_known_by_its_address() {
         (Some("[2001:db8::1]:5000"), 401),
         (Some("[::ffff:192.0.2.7]:5000"), 401),
         (Some("0.0.0.0:5000"), 401),
-        // A server that does not say where a connection comes from.
         (None, 401),
     ] {
         assert_eq!(status(peer, host).await, expected, "{peer:?}");
         let token = format!("{host}Authorization: Bearer {OPERATOR}\r\n");
         assert_eq!(status(peer, &token).await, 200, "{peer:?}");
     }
+    // A server that does not know the address of a caller cannot know that it is of this computer.
+    let to_do = "`into_make_service_with_connect_info::<std::net::SocketAddr>()`";
+    answer(None, host).await.problem(401, to_do);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -65,15 +65,6 @@ async fn a_file_that_a_browser_has_is_not_sent_again() {
     }
 }
 
-/// A server that does not know the address of a caller cannot know that it is of this computer.
-#[tokio::test(flavor = "multi_thread")]
-async fn a_server_without_addresses_says_what_to_do() {
-    let http = Http::new(&Store::memory(), actors());
-    let (address, _server) = nested(http, |app| app).await;
-    let answer = nested_at(address, "/agent/api/health", "Host: localhost\r\n").await;
-    answer.problem(401, "`into_make_service_with_connect_info::<std::net::SocketAddr>()`");
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn the_routes_can_be_nested() {
     let local: SocketAddr = "127.0.0.1:5000".parse().unwrap();

@@ -33,25 +33,29 @@ fn command(arguments: &[&str]) -> Command {
 
 fn start(file: &Path, arguments: &[&str]) -> Served {
     let mut command = command(&["serve"]);
-    command.arg(file).args(["--listen", "127.0.0.1:0"]).args(arguments);
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut output = BufReader::new(child.stdout.take().unwrap());
-    let mut line = String::new();
-    output.read_line(&mut line).unwrap();
-    if line.is_empty() {
-        let mut text = String::new();
-        child.stderr.take().unwrap().read_to_string(&mut text).unwrap();
-        panic!("{text}");
-    }
-    let rest = line.trim().strip_prefix("http://").unwrap();
-    let (address, rest) = rest.split_once('/').unwrap();
-    let address = address.parse().unwrap();
-    let token = rest.strip_prefix("inspector/#token=").map(str::to_owned);
-    assert!(token.is_some() || rest == "inspector/", "{line}");
-    Served { child, output, address, token }
+    Served::of(command.arg(file).args(["--listen", "127.0.0.1:0"]).args(arguments))
 }
 
 impl Served {
+    /// Starts a server, and reads where it is.
+    fn of(command: &mut Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut output = BufReader::new(child.stdout.take().unwrap());
+        let mut line = String::new();
+        output.read_line(&mut line).unwrap();
+        if line.is_empty() {
+            let mut text = String::new();
+            child.stderr.take().unwrap().read_to_string(&mut text).unwrap();
+            panic!("{text}");
+        }
+        let rest = line.trim().strip_prefix("http://").unwrap();
+        let (address, rest) = rest.split_once('/').unwrap();
+        let address = address.parse().unwrap();
+        let token = rest.strip_prefix("inspector/#token=").map(str::to_owned);
+        assert!(token.is_some() || rest == "inspector/", "{line}");
+        Self { child, output, address, token }
+    }
+
     fn stop(&mut self, signal: Signal) -> i32 {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
         self.child.wait().unwrap().code().unwrap()
@@ -148,12 +152,7 @@ async fn a_server_in_the_background_ends_by_a_signal() {
     let mut shell = Command::new("sh");
     shell.args(["-c", "trap '' INT HUP; exec \"$0\" serve \"$1\" --listen 127.0.0.1:0"]);
     shell.arg(env!("CARGO_BIN_EXE_machine-cli")).arg(&file).env_remove("MACHINE_DB");
-    let mut child = shell.stdout(Stdio::piped()).spawn().unwrap();
-    let mut output = BufReader::new(child.stdout.take().unwrap());
-    let mut line = String::new();
-    output.read_line(&mut line).unwrap();
-    let address = line.trim().strip_prefix("http://").unwrap().split_once('/').unwrap().0;
-    let mut served = Served { child, output, address: address.parse().unwrap(), token: None };
+    let mut served = Served::of(&mut shell);
     kill_process(Pid::from_child(&served.child), Signal::HUP).unwrap();
     served.get("/api/health").is(200);
     assert_eq!(served.stop(Signal::TERM), 0);
@@ -253,15 +252,10 @@ async fn an_open_address_needs_a_token_for_everything() {
     let (_folder, file, _) = file().await;
     let mut command =
         command(&["serve", file.to_str().unwrap(), "--listen", "0.0.0.0:0", "--as", "ann"]);
-    let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
-    let mut output = BufReader::new(child.stdout.take().unwrap());
-    let mut line = String::new();
-    output.read_line(&mut line).unwrap();
-    let port: u16 = line.split(':').nth(2).unwrap().split('/').next().unwrap().parse().unwrap();
-    let address: SocketAddr = ([127, 0, 0, 1], port).into();
-    let token = line.trim().split_once("#token=").unwrap().1.to_owned();
-    let mut served = Served { child, output, address, token: Some(token.clone()) };
+    let mut served = Served::of(&mut command);
+    served.address.set_ip([127, 0, 0, 1].into());
+    let token = served.token.clone().unwrap();
     served.get("/api/health").problem(401, "");
-    Call::get("/api/health").token(&token).send(address).is(200);
+    Call::get("/api/health").token(&token).send(served.address).is(200);
     assert_eq!(served.stop(Signal::TERM), 0);
 }

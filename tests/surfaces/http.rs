@@ -300,8 +300,3 @@ pub(crate) fn shown(gate: &Gate) -> Value {
 pub(crate) fn execution(id: machine::Id) -> Value {
     json!({ "execution_id": id })
 }
-
-/// A number that an environment variable may set.
-pub(crate) fn setting(name: &str, default: usize) -> usize {
-    std::env::var(name).map_or(default, |text| text.parse().unwrap())
-}
