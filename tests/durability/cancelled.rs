@@ -26,7 +26,8 @@ use machine_tests::{
 use crate::{
     machines::{AnyMeter, Meter, meter::Counting},
     support::{
-        BEGUN, PARKED, applied, assert_intact, begun, block_on, history, new_file, options, stored,
+        BEGUN, PARKED, applied, assert_file_intact, assert_intact, begun, block_on, history,
+        new_file, options, stored,
     },
 };
 
@@ -48,24 +49,22 @@ fn cancel<T>(random: &mut Random, future: impl Future<Output = T>) -> Option<T> 
     None
 }
 
-/// A memory and a file store.
-async fn on_both(name: &str, test: impl AsyncFn(&Store, &mut Random)) {
-    let mut random = Random::of(name);
-    let memory = options().memory();
-    test(&memory, &mut random).await;
-    assert_intact(&memory).await;
+/// Runs a test on a new file.
+fn on_a_file(name: &str, test: impl AsyncFnOnce(&Store, &mut Random)) {
     let (_folder, file) = new_file();
-    let store = options().sqlite(&file).await.unwrap();
-    test(&store, &mut random).await;
-    assert_intact(&store).await;
-    store.close().await.unwrap();
-    crate::support::assert_file_intact(&file);
+    block_on(async {
+        let store = options().sqlite(&file).await.unwrap();
+        test(&store, &mut Random::of(name)).await;
+        assert_intact(&store).await;
+        store.close().await.unwrap();
+    });
+    assert_file_intact(&file);
 }
 
 /// Committed again: exactly one entry, however far the first try came.
 #[test]
 fn a_cancelled_commit_can_be_repeated() {
-    block_on(on_both("a_cancelled_commit_can_be_repeated", async |store, random| {
+    on_a_file("a_cancelled_commit_can_be_repeated", async |store, random| {
         let mut meter = Meter::new().add("0".to_owned());
         store.create(&mut meter).await.unwrap();
         let mut expected = vec!["created".to_owned(), "add 0".to_owned()];
@@ -81,13 +80,13 @@ fn a_cancelled_commit_can_be_repeated() {
             assert_eq!(meter.journal().version(), expected.len() as u64);
         }
         assert_eq!(history(store, meter.id()).await, expected);
-    }));
+    });
 }
 
 /// Created again, alone or with another machine.
 #[test]
 fn a_cancelled_batch_can_be_repeated() {
-    block_on(on_both("a_cancelled_batch_can_be_repeated", async |store, random| {
+    on_a_file("a_cancelled_batch_can_be_repeated", async |store, random| {
         let mut meter = Meter::new().add("0".to_owned());
         store.create(&mut meter).await.unwrap();
         for round in 1..=TIMES {
@@ -104,7 +103,7 @@ fn a_cancelled_batch_can_be_repeated() {
             assert_eq!(store.load::<AnyMeter>(new.id()).await.unwrap().journal().version(), 2);
         }
         assert_eq!(history(store, meter.id()).await.len(), TIMES + 2);
-    }));
+    });
 }
 
 /// Loaded again: the entry is there or not, and a machine that was loaded too early gets a
@@ -112,7 +111,7 @@ fn a_cancelled_batch_can_be_repeated() {
 #[test]
 fn after_a_cancelled_commit_the_machine_can_be_loaded() {
     let name = "after_a_cancelled_commit_the_machine_can_be_loaded";
-    block_on(on_both(name, async |store, random| {
+    on_a_file(name, async |store, random| {
         let mut meter = Meter::new().add("0".to_owned());
         let id = meter.id();
         store.create(&mut meter).await.unwrap();
@@ -143,13 +142,13 @@ fn after_a_cancelled_commit_the_machine_can_be_loaded() {
         let acknowledged: Vec<_> =
             found[1..].iter().filter(|entry| !cancelled.contains(entry)).collect();
         assert_eq!(acknowledged, certain.iter().collect::<Vec<_>>());
-    }));
+    });
 }
 
 /// A begin that was cancelled can be repeated with the same [`Change`], and gives one permit.
 #[test]
 fn a_cancelled_begin_can_be_repeated() {
-    block_on(on_both("a_cancelled_begin_can_be_repeated", async |store, random| {
+    on_a_file("a_cancelled_begin_can_be_repeated", async |store, random| {
         for round in 0..TIMES / 3 {
             let pending = stored(store, mail(&format!("person {round}"))).await;
             let id = pending.id();
@@ -170,14 +169,14 @@ fn a_cancelled_begin_can_be_repeated() {
             assert!(matches!(settle.finish(), Ok(Settled::Completed(_))));
             assert_eq!(history(store, id).await[4..], ["applied sent", "succeed sent"]);
         }
-    }));
+    });
 }
 
 /// A begin that is dropped with everything leaves the execution as it was, or in doubt.
 #[test]
 fn after_a_cancelled_begin_it_is_pending_or_in_doubt() {
     let name = "after_a_cancelled_begin_it_is_pending_or_in_doubt";
-    block_on(on_both(name, async |store, random| {
+    on_a_file(name, async |store, random| {
         for round in 0..TIMES / 3 {
             let pending = stored(store, mail(&format!("person {round}"))).await;
             let id = pending.id();
@@ -214,14 +213,14 @@ fn after_a_cancelled_begin_it_is_pending_or_in_doubt() {
             let sent = found.iter().filter(|entry| entry.ends_with("applied sent")).count();
             assert_eq!(sent, 1, "{found:?}");
         }
-    }));
+    });
 }
 
 /// A settle that is dropped with everything is recorded, or its receipt is, and settles it.
 #[test]
 fn after_a_cancelled_settle_the_receipt_is_kept() {
     let name = "after_a_cancelled_settle_the_receipt_is_kept";
-    block_on(on_both(name, async |store, random| {
+    on_a_file(name, async |store, random| {
         for round in 0..TIMES / 3 {
             let (running, permit) = begun(store, mail(&format!("person {round}"))).await;
             let id = running.id();
@@ -239,5 +238,5 @@ fn after_a_cancelled_settle_the_receipt_is_kept() {
             let ended = found.iter().filter(|entry| *entry == "succeed sent").count();
             assert_eq!(ended, 1, "{found:?}");
         }
-    }));
+    });
 }

@@ -127,8 +127,7 @@ impl Place {
 
     /// All that is in the file, as far as a write can change it.
     pub(crate) async fn contents(&self) -> Contents {
-        let report = self.store.verify_all(|_| ()).await.unwrap();
-        assert!(report.is_clean(), "{report:?}");
+        machine_tests::stores::assert_intact(&self.store).await;
         let raw = rusqlite::Connection::open(self.file()).unwrap();
         let mut tables =
             raw.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").unwrap();

@@ -11,12 +11,13 @@ use rusqlite::Connection;
 use crate::worker::prelude::*;
 
 /// A file with an open ticket that a worker has driven, and a connection to edit it.
-async fn desk(folder: &tempfile::TempDir) -> (Store, Connection, Id) {
+async fn desk() -> (tempfile::TempDir, Store, Connection, Id) {
+    let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("agent.db");
     let store = OpenOptions::new().clock(Hand::default()).sqlite(&path).await.unwrap();
     let id = ticket(&store).await;
     settle(worker(&store).handler(opens())).await;
-    (store, Connection::open(&path).unwrap(), id)
+    (folder, store, Connection::open(&path).unwrap(), id)
 }
 
 fn set_queued(raw: &Connection, queued: u32) {
@@ -25,8 +26,7 @@ fn set_queued(raw: &Connection, queued: u32) {
 
 #[tokio::test]
 async fn full_inbox_takes_nothing_of_programs_and_people() {
-    let folder = tempfile::tempdir().unwrap();
-    let (store, raw, id) = desk(&folder).await;
+    let (_folder, store, raw, id) = desk().await;
     set_queued(&raw, 9_999);
     assert_eq!(store.send(id, &says(UNLOCK, "1")).await.unwrap(), Sent::Queued);
     let error = store.send(id, &says(UNLOCK, "2")).await.unwrap_err();
@@ -48,8 +48,7 @@ async fn full_inbox_takes_nothing_of_programs_and_people() {
 /// A handler that sends to it is tried again.
 #[tokio::test]
 async fn handler_that_sends_to_a_full_inbox_has_failed() {
-    let folder = tempfile::tempdir().unwrap();
-    let (store, raw, full) = desk(&folder).await;
+    let (_folder, store, raw, full) = desk().await;
     set_queued(&raw, 10_000);
     let id = ticket(&store).await;
     let sends = || {
@@ -79,8 +78,7 @@ async fn handler_that_sends_to_a_full_inbox_has_failed() {
 
 #[tokio::test]
 async fn inbox_with_many_messages_needs_attention() {
-    let folder = tempfile::tempdir().unwrap();
-    let (store, raw, id) = desk(&folder).await;
+    let (_folder, store, raw, id) = desk().await;
     for (queued, reason) in
         [(1_000, ConcernReason::WaitsForPerson), (1_001, ConcernReason::ManyMessages)]
     {

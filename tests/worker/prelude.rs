@@ -331,8 +331,7 @@ fn on(threads: &mut Builder, options: &OpenOptions, test: impl AsyncFn(Store)) {
     threads.enable_all().build().unwrap().block_on(async {
         let store = options.sqlite(folder.path().join("agent.db")).await.unwrap();
         test(store.clone()).await;
-        let report = store.verify_all(|_| ()).await.unwrap();
-        assert!(report.is_clean(), "{report:?}");
+        machine_tests::stores::assert_intact(&store).await;
     });
 }
 

@@ -328,8 +328,7 @@ impl<'a> Pair<'a> {
             other => panic!("{other}"),
         }
         let store = self.open().await;
-        let report = store.verify_all(|_| ()).await.unwrap();
-        assert!(report.is_clean(), "{report:?}");
+        machine_tests::stores::assert_intact(&store).await;
         close(store).await;
     }
 }
