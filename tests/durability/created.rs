@@ -9,7 +9,10 @@ use std::{
 };
 
 use machine::store::{OpenError, OpenOptions, Query, Store};
-use machine_tests::{STUCK, random::Random};
+use machine_tests::{
+    STUCK,
+    random::{Random, setting},
+};
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
@@ -24,7 +27,7 @@ const BUSY: Duration = Duration::from_millis(200);
 
 /// The number of rounds of each test.
 fn rounds() -> usize {
-    std::env::var("MACHINE_CREATE_ROUNDS").map_or(20, |rounds| rounds.parse().unwrap())
+    setting("MACHINE_CREATE_ROUNDS").unwrap_or(20)
 }
 
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]

@@ -13,7 +13,7 @@ use crate::{
 
 /// The number of entries of the machine.
 fn entries() -> usize {
-    std::env::var("MACHINE_VERIFY_ENTRIES").map_or(40_000, |entries| entries.parse().unwrap())
+    machine_tests::random::setting("MACHINE_VERIFY_ENTRIES").unwrap_or(40_000)
 }
 
 /// The additional memory that verification may take, in KiB: pages of the file in the caches of

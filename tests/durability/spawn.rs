@@ -15,11 +15,11 @@ use machine_tests::actors::{ann, graph_runner, tool_node};
 
 use crate::machines::{AnyMeter, Meter, meter::Counting};
 
+fn spawned<T: Send>(_: impl Future<Output = T> + Send + 'static) {}
+
 /// Compiles, and is never called.
 #[allow(dead_code, reason = "it only has to compile")]
 fn can_be_spawned(store: &'static Store, id: Id) {
-    fn spawned<T: Send>(_: impl Future<Output = T> + Send + 'static) {}
-
     spawned(async move { store.create(&mut Meter::new()).await });
     spawned(async move { store.commit(&mut Meter::new()).await });
     spawned(async move { store.batch().create(&mut Meter::new()).write().await });
@@ -50,8 +50,6 @@ fn executions_can_be_spawned(
     (permit, late): (Permit<Action>, LateCall),
     service: impl Perform<Action> + Clone + 'static,
 ) {
-    fn spawned<T: Send>(_: impl Future<Output = T> + Send + 'static) {}
-
     let id = pending().id();
     let (one, other) = (pending(), pending());
     spawned(async move { store.begin(one, tool_node()).await });
@@ -89,8 +87,6 @@ fn gates_can_be_spawned(
     store: &'static Store,
     (id, mut gate): (Id, impl FnMut() -> (Gate, Planned<Action>)),
 ) {
-    fn spawned<T: Send>(_: impl Future<Output = T> + Send + 'static) {}
-
     let (mut asked, mut planned) = gate();
     spawned(async move { store.ask(&mut asked, &mut planned).await });
     spawned(async move { store.gate(id).await });

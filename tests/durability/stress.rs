@@ -15,7 +15,12 @@ use machine::{
     effects::EffectError,
     store::{CommitError, Query, Store},
 };
-use machine_tests::{STUCK, actors::tool_node, random::Random, samples::mail};
+use machine_tests::{
+    STUCK,
+    actors::tool_node,
+    random::{Random, setting},
+    samples::mail,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -70,8 +75,7 @@ impl Done {
 /// file.
 #[test]
 fn versions_add_up() {
-    let seconds = std::env::var("MACHINE_STRESS_SECONDS");
-    let seconds: u64 = seconds.map_or(1, |seconds| seconds.parse().unwrap());
+    let seconds: u64 = setting("MACHINE_STRESS_SECONDS").unwrap_or(1);
     let mut random = Random::of("stress");
     let (_folder, file) = new_file();
     let mut done = Done::default();

@@ -18,17 +18,6 @@ enum Family {
     Cancelled { reason: String },
 }
 
-/// A machine without a move `cancel`.
-#[machine(durable)]
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-enum Stone {
-    #[initial]
-    #[on(roll => Rolled, by = Human)]
-    Lying,
-    #[terminal]
-    Rolled,
-}
-
 /// Gathers its children once all have ended.
 fn gathers(calls: &Count) -> Does<AnyFamily> {
     let calls = calls.clone();
@@ -107,19 +96,6 @@ fn cancel_goes_down_three_generations() {
     });
 }
 
-/// A parent that ends in a batch, without any worker; those that come later find the message.
-#[test]
-fn children_of_an_undriven_parent() {
-    each(async |store| {
-        let mut parent = Ticket::new().open(graph_runner());
-        store.create(&mut parent).await.unwrap();
-        let son = child(&store, parent.id(), Family::new()).await;
-        store.commit(&mut parent.cancel("enough".to_owned(), graph_runner())).await.unwrap();
-        settle(family(&store)).await;
-        is(&store, son, "cancelled").await;
-    });
-}
-
 /// The message waits for a worker of that kind.
 #[test]
 fn undriven_child() {
@@ -130,23 +106,6 @@ fn undriven_child() {
         assert_eq!(inbox(&store, lamp).await[0].status, Delivery::Queued);
         settle(worker(&store).handler(rests::<AnyLamp>())).await;
         is(&store, lamp, "off").await;
-    });
-}
-
-/// The child continues, and nothing needs attention because of it.
-#[test]
-fn child_without_a_move_cancel() {
-    each(async |store| {
-        let parent = create(&store, Family::new()).await;
-        let stone = child(&store, parent, Stone::new()).await;
-        let drives = || family(&store).handler(rests::<AnyStone>());
-        ends(&store, parent, drives).await;
-        is(&store, stone, "lying").await;
-        assert_eq!(inbox(&store, stone).await[0].status, Delivery::Handled);
-        assert_eq!(store.set_aside().await.unwrap().messages, []);
-        store.send(stone, &says(r#"{"trigger": "roll"}"#, "roll")).await.unwrap();
-        settle(drives()).await;
-        is(&store, stone, "rolled").await;
     });
 }
 

@@ -280,32 +280,18 @@ fn machines_waiting_for_a_person_need_no_worker() {
     });
 }
 
-/// Its initial state is not stable, and only people move it.
-#[machine(durable)]
-#[derive(Debug, Serialize, Deserialize)]
-enum Request {
-    #[initial]
-    #[on(approve => Approved, by = Human)]
-    #[on(decline => Declined, by = Human)]
-    Draft,
-    #[terminal]
-    Approved,
-    #[terminal]
-    Declined,
-}
-
 /// Only a person can move the machine, though its state is not declared stable and no worker has
 /// claimed it.
 #[test]
 fn machines_that_only_people_move_need_no_worker() {
     timed(async |store, hand| {
         hand.pass(std::time::UNIX_EPOCH.elapsed().unwrap());
-        settle(worker(&store).handler(rests::<AnyRequest>())).await;
-        let draft = create(&store, Request::new()).await;
+        settle(worker(&store).handler(rests::<AnyStone>())).await;
+        let stone = create(&store, Stone::new()).await;
         hand.pass(A_WHILE);
-        assert_eq!(reasons(&store).await, BTreeSet::from([(draft, ConcernReason::WaitsForPerson)]));
+        assert_eq!(reasons(&store).await, BTreeSet::from([(stone, ConcernReason::WaitsForPerson)]));
         // An answer that no worker applies is for a worker.
-        store.send(draft, &says(r#"{"trigger": "approve"}"#, "a")).await.unwrap();
+        store.send(stone, &says(r#"{"trigger": "roll"}"#, "a")).await.unwrap();
         hand.pass(A_WHILE);
         assert_eq!(missing(&store).await.len(), 1);
     });

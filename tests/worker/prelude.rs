@@ -101,6 +101,17 @@ pub(crate) enum Lamp {
     Off,
 }
 
+/// A machine that only a person moves, and that has no move `cancel`.
+#[machine(durable)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) enum Stone {
+    #[initial]
+    #[on(roll => Rolled, by = Human)]
+    Lying,
+    #[terminal]
+    Rolled,
+}
+
 pub(crate) type Handling<'a, M> = Pin<Box<dyn Future<Output = Handled<M>> + Send + 'a>>;
 
 /// A handler made of a function.

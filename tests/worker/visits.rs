@@ -67,17 +67,6 @@ enum Helper {
     Released { reason: String },
 }
 
-/// A machine without a move `cancel`.
-#[machine(durable)]
-#[derive(Debug, Serialize, Deserialize)]
-enum Stone {
-    #[initial]
-    #[on(roll => Rolled, by = Human)]
-    Lying,
-    #[terminal]
-    Rolled,
-}
-
 /// The move out of OPEN.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Way {

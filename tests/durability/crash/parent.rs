@@ -1,6 +1,6 @@
 use std::{collections::BTreeMap, time::Duration};
 
-use machine_tests::random::Random;
+use machine_tests::random::{Random, setting};
 
 use super::{
     model::{Figures, Model},
@@ -36,8 +36,7 @@ const OPERATIONS: usize = 40;
 /// Acknowledged operations are in the file, and each of the rest completely or not at all.
 #[test]
 fn a_killed_process_loses_nothing_and_leaves_no_half() {
-    let rounds = std::env::var("MACHINE_CRASH_ROUNDS");
-    let rounds = rounds.map_or(24, |rounds| rounds.parse().unwrap());
+    let rounds: usize = setting("MACHINE_CRASH_ROUNDS").unwrap_or(24);
     let mut random = Random::of("crash");
     let mut all = Figures::default();
     let (mut killed, mut ended) = (0, 0);
