@@ -1,7 +1,6 @@
 //! Commands read what they show, however many executions have ended. Steps and rows are counted,
 //! not times.
 
-use clap::Parser;
 use machine::{
     Id,
     actor::Actors,
@@ -11,20 +10,14 @@ use machine::{
     store::{Store, cost},
     view::Internal,
 };
-use machine_console::cli::{Command, Context, Exit};
+use machine_console::cli::{Context, Exit};
 use machine_tests::{
     actors::tool_node,
     samples::{mail, read},
 };
 use serde::{Deserialize, Serialize};
 
-use crate::surfaces::{Place, end};
-
-#[derive(Parser)]
-struct Program {
-    #[command(subcommand)]
-    command: Command,
-}
+use crate::surfaces::{Place, end, parsed};
 
 /// The open work of both files, the oldest in them.
 struct Open {
@@ -81,9 +74,8 @@ async fn costs((place, open): &(Place, Open)) -> Vec<(String, i64, i64)> {
         &["operations"],
         &["approve", &gate, "--as", "ann", "--yes"],
     ] {
-        let program = Program::parse_from([&["machine"], arguments].concat());
         let _ = cost::take(&place.file());
-        let done = machine_console::cli::execute(program.command, &context).await;
+        let done = machine_console::cli::execute(parsed(arguments), &context).await;
         assert_eq!(done.unwrap(), Exit::Done, "{arguments:?}");
         let cost = cost::take(&place.file());
         costs.push((arguments.join(" "), cost.steps, cost.rows));

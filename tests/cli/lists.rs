@@ -3,13 +3,12 @@
 use machine::{
     Id,
     contract::{AnyExecution, Contract},
-    machine,
 };
 use machine_tests::{
     actors::reasoning_node,
+    invoked::reading,
     samples::{asked_in, mail, pending_mail},
 };
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::surfaces::{Place, Ran, bare, end};
@@ -217,11 +216,8 @@ fn a_file_is_required() {
 #[tokio::test]
 async fn an_empty_list_is_shown_as_it_is() {
     let place = Place::new().await;
-    let mut queue = Queue::new(Vec::new());
-    place.store.create(&mut queue).await.unwrap();
-    let shown = place.run(&["show", &queue.id().to_string()]);
-    assert!(shown.done().contains("waiting: []"), "{shown:?}");
-    assert!(place.run(&["list"]).done().contains("waiting: []"), "{shown:?}");
+    let id = end(reading(&place.store, 0).await);
+    place.run(&["show", &id, "--audience", "internal"]).shows(&["reads: []"]);
 }
 
 /// An unknown session differs from an empty one, and an empty file from one in which nothing
@@ -334,17 +330,4 @@ async fn unreadable_machines_always_need_attention() {
     for id in broken.into_iter().chain([done]) {
         assert!(listed.done().contains(&end(id)[4..]), "{id}: {listed:?}");
     }
-}
-
-#[machine(durable)]
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-enum Queue {
-    #[initial]
-    #[on(close => Closed)]
-    Open {
-        #[audience(human)]
-        waiting: Vec<String>,
-    },
-    #[terminal]
-    Closed,
 }

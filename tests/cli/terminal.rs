@@ -41,19 +41,28 @@ fn on_terminal(command: &mut Command, width: u16, typed: &str) -> (i32, String) 
     (child.wait().unwrap().code().unwrap_or(-1), String::from_utf8(shown).unwrap())
 }
 
+/// The prompt asks for a decline, too, so `y` cannot be mistaken for an approval.
 #[tokio::test]
 async fn a_person_is_asked() {
     let place = Place::new().await;
-    let (gate, _planned) = place.gate("bob@example.com").await;
-    let id = end(gate.id());
-    for (typed, code, label) in
-        [("\n", 1, Label::Waiting), ("n\n", 1, Label::Waiting), ("y\n", 0, Label::Success)]
-    {
-        let mut command = place.command(&["approve", &id, "--as", "ann"]);
-        let (found, shown) = on_terminal(&mut command, 100, typed);
-        assert_eq!(found, code, "{typed:?}: {shown}");
-        assert!(shown.contains("Allow email.send?") && shown.contains("[y/N]"), "{shown}");
-        assert_eq!(place.label(gate.id()).await, label, "{typed:?}");
+    for (verb, question, decided) in [
+        ("approve", "Allow email.send?", Label::Success),
+        ("decline", "Decline email.send? It will never run.", Label::Rejected),
+    ] {
+        let to = format!("{verb}@example.com");
+        let (gate, _planned) = place.gate(&to).await;
+        let id = end(gate.id());
+        for (typed, code, label) in
+            [("\n", 1, Label::Waiting), ("n\n", 1, Label::Waiting), ("y\n", 0, decided)]
+        {
+            let mut command = place.command(&[verb, &id, "--as", "ann"]);
+            let (found, shown) = on_terminal(&mut command, 100, typed);
+            assert_eq!(found, code, "{verb} {typed:?}: {shown}");
+            assert!(shown.contains(question) && shown.contains("[y/N]"), "{shown}");
+            let allows = shown.contains("Allow");
+            assert!(shown.contains(&to) && allows == (verb == "approve"), "{shown}");
+            assert_eq!(place.label(gate.id()).await, label, "{verb} {typed:?}");
+        }
     }
 }
 
@@ -86,22 +95,6 @@ async fn a_terminal_without_a_width_breaks_no_line() {
     assert!(shown.contains("Allow email.send? This cannot be undone."), "{shown}");
     let (_, shown) = on_terminal(&mut place.command(&["list", "--color", "never"]), 0, "");
     assert!(shown.contains(&format!("approve {} --as NAME", &end(gate.id())[4..])), "{shown}");
-}
-
-/// The prompt asks for the decline, so `y` cannot be mistaken for an approval.
-#[tokio::test]
-async fn a_person_who_declines_is_asked_about_that() {
-    let place = Place::new().await;
-    let (gate, _planned) = place.gate("bob@example.com").await;
-    let id = end(gate.id());
-    for (typed, code, label) in [("n\n", 1, Label::Waiting), ("y\n", 0, Label::Rejected)] {
-        let mut command = place.command(&["decline", &id, "--as", "ann"]);
-        let (found, shown) = on_terminal(&mut command, 100, typed);
-        assert_eq!(found, code, "{typed:?}: {shown}");
-        assert!(shown.contains("Decline email.send? It will never run."), "{shown}");
-        assert!(shown.contains("bob@example.com") && !shown.contains("Allow"), "{shown}");
-        assert_eq!(place.label(gate.id()).await, label, "{typed:?}");
-    }
 }
 
 /// A truncated question needs `--whole`.

@@ -2,6 +2,8 @@
 
 use std::process::{Command, Output, Stdio};
 
+use clap::Parser;
+use machine_console::cli;
 use serde_json::Value;
 
 use super::Place;
@@ -46,6 +48,16 @@ pub(crate) fn bare(arguments: &[&str]) -> Command {
         .env("TZ", "UTC")
         .stdin(Stdio::null());
     command
+}
+
+/// The command in the arguments of a program that has those of the console.
+pub(crate) fn parsed(arguments: &[&str]) -> cli::Command {
+    #[derive(Parser)]
+    struct Program {
+        #[command(subcommand)]
+        command: cli::Command,
+    }
+    Program::parse_from([&["program"], arguments].concat()).command
 }
 
 /// The result of running a program.

@@ -15,7 +15,7 @@ mod views;
 mod waits;
 
 pub(crate) use act_table::situations;
-pub(crate) use cli::{Ran, bare};
+pub(crate) use cli::{Ran, bare, parsed};
 pub(crate) use http::{
     Answer, Call, OPERATOR, READER, access, actors, execution, nested, nested_at, raw, shown,
 };
