@@ -11,7 +11,6 @@ use machine_tests::random::Random;
 
 use crate::{
     machines::Meter,
-    process::{Process, orders, say},
     support::{assert_file_intact, assert_intact, block_on, lines, new_file, options},
 };
 
@@ -82,31 +81,4 @@ async fn compare(file: PathBuf, acknowledged: &BTreeMap<Id, u64>) {
     assert_intact(&store).await;
     store.close().await.unwrap();
     assert_file_intact(&file);
-}
-
-/// The last handle is dropped while the process ends: what was acknowledged is there.
-#[test]
-fn a_process_that_just_ends_loses_nothing() {
-    for _ in 0..5 {
-        let (_folder, file) = new_file();
-        let mut process = Process::start("close::just_ends", &file);
-        let acknowledged: BTreeMap<Id, u64> = process.hear();
-        process.join();
-        block_on(compare(file, &acknowledged));
-    }
-}
-
-#[tokio::test]
-#[ignore = "another test runs it as another process"]
-async fn just_ends() {
-    let file: PathBuf = orders();
-    let store = options().sqlite(file).await.unwrap();
-    let mut acknowledged = BTreeMap::new();
-    for _ in 0..20 {
-        let mut meter = Meter::new().add("0".to_owned());
-        store.create(&mut meter).await.unwrap();
-        acknowledged.insert(meter.id(), 2);
-    }
-    say(&acknowledged.into_iter().collect::<BTreeMap<_, _>>());
-    std::process::exit(0);
 }

@@ -154,15 +154,9 @@ async fn every_answer_says_what_browsers_must_not_do() {
 fn an_invalid_host_name_is_refused() {
     let store = Store::memory();
     let with = |name: &str| Http::new(&store, actors()).host(name).map(drop);
-    for name in [
-        "agents.example.com",
-        "agents",
-        "xn--bcher-kva.example.",
-        "a_b",
-        "192.0.2.7",
-        "[::1]",
-        "::1",
-    ] {
+    for name in
+        "agents.example.com agents xn--bcher-kva.example. a_b 192.0.2.7 [::1] ::1".split(' ')
+    {
         with(name).unwrap();
     }
     let long = format!("{}.example", "a".repeat(253));

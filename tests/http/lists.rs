@@ -71,25 +71,14 @@ async fn a_filter_by_key_needs_a_token() {
 async fn invalid_list_parameters_are_refused() {
     let place = Place::served().await;
     let id = place.question().await;
-    for path in [
-        "/api/agents",
-        "/api/machines",
-        "/api/sessions",
-        "/api/attention",
-        "/api/operations",
-        "/api/approvals",
-    ] {
-        for query in [
-            "limit=0",
-            "limit=1001",
-            "limit=-1",
-            "limit=4294967296",
-            "limit=x",
-            "limit=1e3",
-            "limit=",
-            "unknown=1",
-            "limit=1&limit=2",
-        ] {
+    for path in "/api/agents /api/machines /api/sessions /api/attention /api/operations \
+        /api/approvals"
+        .split(' ')
+    {
+        for query in "limit=0 limit=1001 limit=-1 limit=4294967296 limit=x limit=1e3 limit= \
+        unknown=1 limit=1&limit=2"
+            .split(' ')
+        {
             place.ask(Call::get(&format!("{path}?{query}")).token(OPERATOR)).await.problem(400, "");
         }
     }
