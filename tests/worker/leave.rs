@@ -6,7 +6,7 @@ use tokio::sync::Notify;
 
 use crate::worker::prelude::*;
 
-fn is_asked_for(charge: &Charge) -> bool {
+pub(super) fn is_asked_for(charge: &Charge) -> bool {
     charge.cents == 1
 }
 
@@ -32,28 +32,34 @@ async fn create_trip(store: &Store, cents: impl IntoIterator<Item = u32>) -> Id 
     create(store, Trip::new(cents.into_iter().map(|cents| Charge { cents }).collect())).await
 }
 
-/// A trip with a call behind a gate that is open, and one without a gate.
-struct Booked {
-    id: Id,
-    gate: Id,
-    gated: Id,
-    plain: Id,
+/// The calls of a visit: one behind a gate that is open, and one without a gate.
+pub(super) struct Calls {
+    pub(super) gate: Id,
+    pub(super) gated: Id,
+    pub(super) plain: Id,
 }
 
-impl Booked {
-    async fn new(store: &Store) -> Self {
-        let id = create_trip(store, [1, 2]).await;
-        let calls = store.children(id).await.unwrap();
-        let [gated, plain] = [calls[0].id, calls[1].id];
+impl Calls {
+    /// Those that the state of a machine has made last.
+    pub(super) async fn of(store: &Store, parent: Id) -> Self {
+        let calls = store.children(parent).await.unwrap().into_iter();
+        let calls: Vec<Id> = calls.filter(|it| it.position.is_some()).map(|it| it.id).collect();
+        let [.., gated, plain] = calls[..] else { panic!("{calls:?}") };
         let asked: AnyExecution = store.load(gated).await.unwrap();
-        Self { id, gate: asked.context().behind().unwrap(), gated, plain }
+        Self { gate: asked.context().behind().unwrap(), gated, plain }
     }
 
-    async fn are(&self, store: &Store, [gate, gated, plain]: [&str; 3]) {
+    pub(super) async fn are(&self, store: &Store, [gate, gated, plain]: [&str; 3]) {
         for (id, status) in [(self.gate, gate), (self.gated, gated), (self.plain, plain)] {
             is(store, id, status).await;
         }
     }
+}
+
+/// A trip with two calls.
+async fn booked(store: &Store) -> (Id, Calls) {
+    let id = create_trip(store, [1, 2]).await;
+    (id, Calls::of(store, id).await)
 }
 
 async fn booking(store: &Store, id: Id) -> Trip<trip::Booking> {
@@ -92,13 +98,13 @@ fn place_of(all: &[(Id, Entry)], of: Id, fits: impl Fn(&str, &str) -> bool) -> O
 #[test]
 fn a_gate_that_the_same_batch_ends_is_left_alone() {
     each(async |store| {
-        let booked = Booked::new(&store).await;
-        let mut trip = booking(&store, booked.id).await.pause("wait".to_owned(), ann());
-        let AnyExecution::Waiting(asked) = store.load(booked.gate).await.unwrap() else { panic!() };
+        let (id, calls) = booked(&store).await;
+        let mut trip = booking(&store, id).await.pause("wait".to_owned(), ann());
+        let AnyExecution::Waiting(asked) = store.load(calls.gate).await.unwrap() else { panic!() };
         let mut ended = asked.cancel("not needed".to_owned(), graph_runner());
         store.batch().commit(&mut trip).commit(&mut ended).write().await.unwrap();
-        booked.are(&store, ["cancelled"; 3]).await;
-        let AnyExecution::Cancelled(ended) = store.load(booked.gate).await.unwrap() else {
+        calls.are(&store, ["cancelled"; 3]).await;
+        let AnyExecution::Cancelled(ended) = store.load(calls.gate).await.unwrap() else {
             panic!()
         };
         assert_eq!(ended.state().reason, "not needed");
@@ -120,8 +126,8 @@ fn whoever_moves_ends_calls_that_have_not_begun() {
         ("revise", None, None),
     ] {
         each(async |store| {
-            let booked = Booked::new(&store).await;
-            let Booked { id, gate, gated, plain } = booked;
+            let (id, calls) = booked(&store).await;
+            let Calls { gate, gated, plain } = calls;
             let asked = store.gate(gate).await.unwrap();
             let drives = || worker(&store).handler(rests::<AnyTrip>());
             if let Some(message) = &message {
@@ -133,7 +139,7 @@ fn whoever_moves_ends_calls_that_have_not_begun() {
                 let mut revised = booking(&store, id).await.revise("wait".to_owned());
                 store.commit(&mut revised).await.unwrap();
             }
-            booked.are(&store, ["cancelled"; 3]).await;
+            calls.are(&store, ["cancelled"; 3]).await;
             // One commit: its lines are one after the other, and it says who it was.
             let all = committed(&store).await;
             let moved = place_of(&all, id, |_, to| to == "paused").unwrap();
@@ -163,15 +169,15 @@ fn whoever_moves_ends_calls_that_have_not_begun() {
 #[test]
 fn a_commit_with_several_moves() {
     each(async |store| {
-        let booked = Booked::new(&store).await;
-        let trip = booking(&store, booked.id).await.wait(graph_runner());
+        let (id, first) = booked(&store).await;
+        let trip = booking(&store, id).await.wait(graph_runner());
         store.commit(&mut trip.resume(ann())).await.unwrap();
-        booked.are(&store, ["cancelled"; 3]).await;
+        first.are(&store, ["cancelled"; 3]).await;
         // They came with the last move.
-        let calls = store.children(booked.id).await.unwrap();
+        let calls = store.children(id).await.unwrap();
         assert_eq!(calls.len(), 4);
         assert!(calls[2..].iter().all(|call| call.status == "pending"), "{calls:?}");
-        let AnyExecution::Cancelled(ended) = store.load(booked.plain).await.unwrap() else {
+        let AnyExecution::Cancelled(ended) = store.load(first.plain).await.unwrap() else {
             panic!("it is not cancelled")
         };
         let why = "graph_runner moved the trip to `paused` by `wait` before the call began";

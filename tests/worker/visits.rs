@@ -3,7 +3,10 @@
 
 use machine::{effects::EffectError, store::CommitError, stored::Context};
 
-use crate::worker::prelude::*;
+use crate::worker::{
+    leave::{Calls, is_asked_for},
+    prelude::*,
+};
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Terms {
@@ -19,10 +22,6 @@ impl Terms {
     fn due(&self, trigger: &str) -> Option<Duration> {
         (self.due.as_deref() == Some(trigger)).then_some(Duration::from_secs(5))
     }
-}
-
-fn is_asked_for(charge: &Charge) -> bool {
-    charge.cents == 1
 }
 
 // A deadline that stays belongs to a group.
@@ -162,29 +161,11 @@ fn rest(store: &Store) -> Worker {
     worker.handler(rests::<AnyHelper>()).handler(rests::<AnyStone>())
 }
 
-/// The calls of a visit.
-struct Calls {
-    gate: Id,
-    gated: Id,
-    plain: Id,
-}
-
 impl Calls {
-    /// Those that the state has made last.
-    async fn of(store: &Store, parent: Id) -> Self {
-        let calls = store.children(parent).await.unwrap().into_iter();
-        let calls: Vec<Id> = calls.filter(|it| it.position.is_some()).map(|it| it.id).collect();
-        let [.., gated, plain] = calls[..] else { panic!("{calls:?}") };
-        let asked: AnyExecution = store.load(gated).await.unwrap();
-        Self { gate: asked.context().behind().unwrap(), gated, plain }
-    }
-
+    /// They have not begun, and have ended or wait.
     async fn have_ended(&self, store: &Store, ended: bool) {
-        let text = |open| if ended { "cancelled" } else { open };
-        for (id, open) in [(self.gate, "waiting"), (self.gated, "pending"), (self.plain, "pending")]
-        {
-            is(store, id, text(open)).await;
-        }
+        let open = ["waiting", "pending", "pending"];
+        self.are(store, if ended { ["cancelled"; 3] } else { open }).await;
     }
 }
 

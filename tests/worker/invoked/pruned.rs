@@ -13,6 +13,7 @@ use crate::worker::prelude::*;
 enum Bill {
     #[initial]
     #[on(pay => Paying, by = Human)]
+    #[on(split(charges) => Splitting, by = Human)]
     Open { charge: Charge },
     #[invoke(charge, done = paid, failed = refused)]
     #[on(paid(receipt) => Settled)]
@@ -25,22 +26,12 @@ enum Bill {
     #[on(pay => Paying, by = Human)]
     #[on(close => Closed, by = Human)]
     Unpaid { charge: Charge, why: CallError<String> },
-    #[terminal]
-    Closed,
-}
-
-#[machine(durable)]
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-enum Payroll {
-    #[initial]
-    #[on(pay(charges) => Paying, by = Human)]
-    Idle,
-    #[invoke(charges: [Charge], done = paid)]
-    #[on(paid(outcomes) => Paid)]
-    Paying { charges: Vec<Charge> },
+    #[invoke(charges: [Charge], done = all)]
+    #[on(all(outcomes) => Split)]
+    Splitting { charges: Vec<Charge> },
     #[stable]
     #[on(close => Closed, by = Human)]
-    Paid { outcomes: Vec<Outcome<Charge>> },
+    Split { outcomes: Vec<Outcome<Charge>> },
     #[terminal]
     Closed,
 }
@@ -99,12 +90,12 @@ fn a_call_is_pruned_once_its_outcome_was_taken() {
 fn the_calls_of_a_set_are_pruned() {
     each(async |store| {
         let charges = (1..4).map(|cents| Charge { cents }).collect();
-        let mut payroll = Payroll::new().pay(charges, ann());
-        store.create(&mut payroll).await.unwrap();
-        let pays = worker(&store).machine::<AnyPayroll>().tool::<Charge>(Service::default());
+        let mut bill = Bill::new(Charge { cents: 6 }).split(charges, ann());
+        store.create(&mut bill).await.unwrap();
+        let pays = worker(&store).machine::<AnyBill>().tool::<Charge>(Service::default());
         settle(pays).await;
-        is(&store, payroll.id(), "paid").await;
+        is(&store, bill.id(), "split").await;
         assert_eq!(pruned(&store).await, 3);
-        assert!(inbox(&store, payroll.id()).await.is_empty());
+        assert!(inbox(&store, bill.id()).await.is_empty());
     });
 }
