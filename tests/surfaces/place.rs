@@ -22,7 +22,8 @@ use machine::{
 };
 use machine_tests::{
     actors::{ecs_node, tool_node},
-    samples::{answers, asked, asked_in, mail, pending_mail, receipt},
+    samples::{answers, asked, asked_in, mail, receipt},
+    stores::{begun, planned, stored},
 };
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
@@ -185,16 +186,12 @@ impl Place {
 
     /// A mail that no worker has begun.
     pub(crate) async fn pending(&self, to: &str) -> Id {
-        let mut pending = pending_mail(to);
-        self.store.create(&mut pending).await.unwrap();
-        pending.id()
+        stored(&self.store, mail(to)).await.id()
     }
 
     /// A call in flight, whose worker is this process.
     pub(crate) async fn running(&self, to: &str) -> Id {
-        let mut pending = pending_mail(to);
-        self.store.create(&mut pending).await.unwrap();
-        let (running, permit) = self.store.begin(pending, tool_node()).await.unwrap();
+        let (running, permit) = begun(&self.store, mail(to)).await;
         let id = running.id();
         self.kept.lock().unwrap().push(Box::new((running, permit)));
         id
@@ -232,8 +229,7 @@ impl Place {
         contract: Contract,
         service: impl Perform<Action> + 'static,
     ) -> (Id, Settled) {
-        let mut planned = Planned::<Action>::new(contract).unwrap();
-        self.store.plan(&mut planned).await.unwrap();
+        let planned = planned::<Action>(&self.store, contract).await.unwrap();
         let id = planned.id();
         (id, self.store.perform(planned, service, tool_node()).await.unwrap())
     }

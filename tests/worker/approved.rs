@@ -92,10 +92,10 @@ tool!(
 
 /// The cents of each call.
 #[derive(Clone, Default)]
-struct Bank(Arc<Mutex<Vec<u32>>>);
+pub(super) struct Bank(pub(super) Arc<Mutex<Vec<u32>>>);
 
 impl Bank {
-    fn paid(&self) -> Vec<u32> {
+    pub(super) fn paid(&self) -> Vec<u32> {
         self.0.lock().unwrap().clone()
     }
 }

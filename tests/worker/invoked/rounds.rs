@@ -7,7 +7,7 @@ use machine::{
     view::Internal,
 };
 
-use crate::worker::prelude::*;
+use crate::worker::{approved::Bank, prelude::*};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Tool)]
 #[tool(bank.refund, irreversible)]
@@ -35,16 +35,6 @@ enum Claim {
     Paid { receipt: String },
     #[terminal]
     Refused,
-}
-
-/// It keeps the cents that it pays.
-#[derive(Clone, Default)]
-struct Bank(Arc<Mutex<Vec<u32>>>);
-
-impl Bank {
-    fn paid(&self) -> Vec<u32> {
-        self.0.lock().unwrap().clone()
-    }
 }
 
 impl Perform<Refund> for Bank {
