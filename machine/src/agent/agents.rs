@@ -279,6 +279,6 @@ impl Agents {
         limit: usize,
     ) -> Result<Vec<(Card, Value)>, LoadError> {
         let list = box_id.to_string();
-        stored::cards(&self.0, Records::Listed { kind: CARD, list, skip: 0, limit }).await
+        stored::cards(&self.0, Records::Listed { kind: CARD, list, after: None, limit }).await
     }
 }

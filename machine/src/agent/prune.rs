@@ -121,24 +121,19 @@ impl Pruning<'_> {
     }
 
     async fn agent(&mut self, agent: &AgentId) -> Result<(), AgentError> {
-        let mut kept = 0;
+        let mut after = None;
         loop {
             let (mut stored, limit) = (StoredRows::default(), PAGE.saturating_add(self.keep));
-            let mut turns = stored.listed(self.store, (DELIVERED, agent), kept, limit).await?;
+            let mut turns = stored.listed(self.store, (DELIVERED, agent), after, limit).await?;
             turns.truncate(turns.len().saturating_sub(self.keep));
-            if turns.is_empty() {
-                return Ok(());
-            }
-            kept += turns.len() - self.page(&turns, &mut stored).await?;
+            let Some(last) = turns.last() else { return Ok(()) };
+            after = Some(*last);
+            self.page(&turns, &mut stored).await?;
         }
     }
 
-    /// Prunes those of these turns that are old, and that nothing needs. Returns their number.
-    async fn page(
-        &mut self,
-        turns: &[TurnId],
-        stored: &mut StoredRows,
-    ) -> Result<usize, AgentError> {
+    /// Prunes those of these turns that are old, and that nothing needs.
+    async fn page(&mut self, turns: &[TurnId], stored: &mut StoredRows) -> Result<(), AgentError> {
         let is_old = |record: &TurnRecord| match record.status {
             TurnStatus::Delivered { at, .. } => at <= self.before,
             TurnStatus::Queued | TurnStatus::Active => false,
@@ -160,13 +155,12 @@ impl Pruning<'_> {
             !is_named && used.is_none_or(|used| used.live == 0)
         });
         if old.is_empty() {
-            return Ok(0);
+            return Ok(());
         }
         // In this order: a turn that comes later writes the boxes that were read.
         let contexts = contexts(self.store).await?;
         old.retain(|(_, record)| !contexts.contains(&record.task.output_box));
         let boxes: BTreeSet<BoxId> = old.iter().map(|(_, record)| record.task.output_box).collect();
-        let mut pruned = 0;
         for box_id in boxes {
             let cards = stored.headers(self.store, box_id).await?;
             for (turn, record) in &old {
@@ -177,11 +171,10 @@ impl Pruning<'_> {
                     if !self.turn((*turn, record), &own, stored).await? {
                         break;
                     }
-                    pruned += 1;
                 }
             }
         }
-        Ok(pruned)
+        Ok(())
     }
 
     /// Prunes a turn, unless another write has come in between.

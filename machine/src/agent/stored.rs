@@ -133,20 +133,20 @@ impl StoredRows {
         agent: &AgentId,
         limit: usize,
     ) -> Result<Vec<TurnId>, LoadError> {
-        self.listed(store, (QUEUED, agent), 0, limit).await
+        self.listed(store, (QUEUED, agent), None, limit).await
     }
 
-    /// Reads the records of the turns in a list of an agent, oldest first, without the first
-    /// `skip`; at most `limit`. A delivered turn is in its list until it is pruned.
+    /// Reads the records of the turns in a list of an agent, oldest first: at most `limit`,
+    /// after this one. A delivered turn is in its list until it is pruned.
     pub(super) async fn listed(
         &mut self,
         store: &Store,
         (which, agent): (&str, &AgentId),
-        skip: usize,
+        after: Option<TurnId>,
         limit: usize,
     ) -> Result<Vec<TurnId>, LoadError> {
-        let list = list_of(which, agent);
-        self.read_rows(store, Records::Listed { kind: TURN, list, skip, limit }).await
+        let (list, after) = (list_of(which, agent), after.map(|turn| turn.0));
+        self.read_rows(store, Records::Listed { kind: TURN, list, after, limit }).await
     }
 
     /// Refuses a task that reads more cards than its context box has. A box never loses one.
@@ -162,16 +162,15 @@ impl StoredRows {
         store: &Store,
         box_id: BoxId,
     ) -> Result<Vec<Card>, LoadError> {
-        let mut cards = Vec::new();
+        let (mut cards, mut after) = (Vec::new(), None);
         loop {
-            let (list, skip) = (box_id.to_string(), cards.len());
-            let which = Records::Listed { kind: CARD, list, skip, limit: CARDS };
+            let (list, limit) = (box_id.to_string(), CARDS);
+            let which = Records::Listed { kind: CARD, list, after, limit };
             let read = self.read(store, which).await?;
-            if read.is_empty() {
-                return Ok(cards);
-            }
-            for record in read {
-                cards.push(body_of::<(Card, IgnoredAny)>(&record)?.0);
+            let Some(last) = read.last() else { return Ok(cards) };
+            after = Some(last.id);
+            for record in &read {
+                cards.push(body_of::<(Card, IgnoredAny)>(record)?.0);
             }
         }
     }

@@ -23,9 +23,9 @@ pub(crate) struct Record {
 pub(crate) enum Records {
     /// Those of these kinds with these ids, in this order. Unknown ones are left out.
     Of(Vec<(&'static str, Id)>),
-    /// Those of this kind that are in this list, in the order in which they were created, without
-    /// the first `skip`; at most `limit`.
-    Listed { kind: &'static str, list: String, skip: usize, limit: usize },
+    /// Those of this kind that are in this list, in the order in which they were created: at
+    /// most `limit`, after the record `after`.
+    Listed { kind: &'static str, list: String, after: Option<Id>, limit: usize },
     /// All records, in the order in which they were created.
     #[cfg(test)]
     All,

@@ -102,15 +102,19 @@ async fn agrees(store: &Subject, model: &[Record]) -> Kept {
     for kind in ["turn", "card"] {
         let of_kind: Vec<&Record> = model.iter().filter(|it| it.kind == kind).collect();
         for list in ["a", "b", "c"] {
-            let listed = of_kind.iter().filter(|it| it.list.as_deref() == Some(list));
-            let listed: Vec<Record> = listed.map(|&it| it.clone()).collect();
+            // Also after a record that is in no list any more, or in another one.
+            let cursors = [None].into_iter().chain(of_kind.iter().map(|it| Some(it.id)));
             let limits = [0, 1, 2, usize::MAX];
-            for (skip, limit) in limits.iter().flat_map(|skip| limits.map(|limit| (*skip, limit))) {
-                let list = list.to_owned();
-                let found = store.records(Records::Listed { kind, list, skip, limit }).await?;
-                let rest = listed.get(skip..).unwrap_or_default();
-                let expected = &rest[..limit.min(rest.len())];
-                same!(found, expected, "`{kind}` after {skip}, at most {limit}");
+            for (before, after) in cursors.enumerate() {
+                let listed = of_kind[before..].iter().copied();
+                let listed = listed.filter(|it| it.list.as_deref() == Some(list));
+                for limit in limits {
+                    let list = list.to_owned();
+                    let found = store.records(Records::Listed { kind, list, after, limit }).await?;
+                    let expected: Vec<&Record> = listed.clone().take(limit).collect();
+                    let found: Vec<&Record> = found.iter().collect();
+                    same!(found, expected, "`{kind}` after {before}, at most {limit}");
+                }
             }
         }
     }

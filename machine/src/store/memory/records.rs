@@ -1,5 +1,8 @@
 use super::Tables;
-use crate::store::backend::{Record, Records};
+use crate::{
+    id::Id,
+    store::backend::{Record, Records},
+};
 
 impl Tables {
     pub(super) fn write_record(&mut self, record: &Record) {
@@ -13,15 +16,16 @@ impl Tables {
     }
 
     pub(super) fn records(&self, which: &Records) -> Vec<Record> {
+        let place = |kind: &str, id: Id| self.record_places.get(&(kind.to_owned(), id)).copied();
         match which {
             Records::Of(ids) => {
-                let places =
-                    ids.iter().map(|(kind, id)| self.record_places.get(&((*kind).to_owned(), *id)));
-                places.filter_map(|place| self.records.get(*place?).cloned()).collect()
+                let places = ids.iter().map(|(kind, id)| place(kind, *id));
+                places.filter_map(|place| self.records.get(place?).cloned()).collect()
             }
-            Records::Listed { kind, list, skip, limit } => {
+            Records::Listed { kind, list, after, limit } => {
                 let is_listed = |it: &&Record| it.kind == *kind && it.list.as_ref() == Some(list);
-                self.records.iter().filter(is_listed).skip(*skip).take(*limit).cloned().collect()
+                let before = after.and_then(|id| place(kind, id)).map_or(0, |place| place + 1);
+                self.records.iter().skip(before).filter(is_listed).take(*limit).cloned().collect()
             }
             #[cfg(test)]
             Records::All => self.records.clone(),

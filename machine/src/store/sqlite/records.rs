@@ -21,8 +21,11 @@ macro_rules! select {
 
 const OF_ID: &str = select!("WHERE kind = ?1 AND id = ?2");
 
-pub(super) const LISTED: &str =
-    select!("WHERE kind = ?1 AND list = ?2 ORDER BY no LIMIT ?3 OFFSET ?4");
+pub(super) const LISTED: &str = select!(
+    "WHERE kind = ?1 AND list = ?2
+         AND no > COALESCE((SELECT no FROM record WHERE kind = ?1 AND id = ?4), 0)
+     ORDER BY no LIMIT ?3"
+);
 
 const ALL: &str = select!("ORDER BY no");
 
@@ -40,9 +43,9 @@ pub(super) fn read(
             }
             Ok(found)
         }
-        Records::Listed { kind, list, skip, limit } => {
-            let (skip, limit) = (bounded(*skip as u64), bounded(*limit as u64));
-            all(LISTED, &[kind, list, &limit, &skip])
+        Records::Listed { kind, list, after, limit } => {
+            let (after, limit) = (after.as_ref().map(Id::bytes), bounded(*limit as u64));
+            all(LISTED, &[kind, list, &limit, &after])
         }
         #[cfg(test)]
         Records::All => all(ALL, &[]),

@@ -38,7 +38,7 @@ fn rows_are_found_by_indexes() {
             2,
             "journal USING COVERING INDEX journal_others (instance=? AND number<?)",
         ),
-        (records::LISTED, 4, "record USING INDEX record_list (kind=? AND list=?)"),
+        (records::LISTED, 4, "record USING INDEX record_list (kind=? AND list=? AND rowid>?)"),
         (
             sessions::NEWEST,
             3,
