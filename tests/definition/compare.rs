@@ -1,7 +1,7 @@
 //! Differences between two definitions of a machine, in words, and whether stored data stay
 //! readable.
 
-use machine::definition::{Change, Comparison, Definition};
+use machine::definition::{Comparison, Definition, Difference};
 use serde_json::{Value, json};
 
 /// The definition that the stored data were written under.
@@ -44,15 +44,15 @@ fn after(change: impl FnOnce(&mut Value)) -> Comparison {
 
 /// The changes. Incompatible ones are marked with `! `, those that strand work with `~ `.
 pub(super) fn sentences(comparison: &Comparison) -> Vec<String> {
-    let sentence = |change: &Change| {
-        let mark = match (change.compatible, &change.strands) {
+    let sentence = |difference: &Difference| {
+        let mark = match (difference.compatible, &difference.strands) {
             (false, _) => "! ",
             (true, Some(_)) => "~ ",
             (true, None) => "",
         };
-        format!("{mark}{change}")
+        format!("{mark}{difference}")
     };
-    comparison.changes.iter().map(sentence).collect()
+    comparison.differences.iter().map(sentence).collect()
 }
 
 /// Asserts the sentences for a change, with their marks.
@@ -139,7 +139,7 @@ fn a_state_that_is_missing_blocks_machines_in_it() {
     // Its moves are those of before with `was`: none was removed, none was added. Without `was`
     // they are.
     let comparison = after(|newer| newer["states"][1]["name"] = json!("at_desk"));
-    assert_eq!(comparison.changes.len(), 6, "{comparison}");
+    assert_eq!(comparison.differences.len(), 6, "{comparison}");
     assert_eq!(comparison.blocking("here").count(), 1);
 }
 
@@ -164,7 +164,7 @@ fn a_required_field_needs_an_upgrade() {
         assert_eq!(comparison.is_compatible(), compatible, "{state} {version} {from}");
     }
     let blocked = after(add);
-    assert_eq!(blocked.changes[0].state.as_deref(), Some("here"));
+    assert_eq!(blocked.differences[0].state.as_deref(), Some("here"));
     assert_eq!((blocked.blocking("here").count(), blocked.blocking("gone").count()), (1, 0));
 }
 
@@ -270,7 +270,7 @@ fn a_version_does_not_go_back() {
     );
     // The change concerns every machine, whatever state it is in.
     assert_eq!(back.blocking("gone").count(), 1);
-    assert_eq!(back.changes[0].state, None);
+    assert_eq!(back.differences[0].state, None);
 }
 
 #[test]
@@ -322,7 +322,8 @@ fn incompatible_changes_come_first() {
         newer["states"][0]["fields"] = json!([{"name": "sender", "ty": "String"}]);
         newer["states"][1]["fields"][0]["ty"] = json!("Place");
     });
-    let compatible: Vec<_> = comparison.changes.iter().map(|change| change.compatible).collect();
+    let compatible: Vec<_> =
+        comparison.differences.iter().map(|change| change.compatible).collect();
     assert_eq!(compatible, [false, false, true]);
     assert_eq!(comparison.blocking("away").count(), 1);
     assert_eq!(comparison.blocking("here").count(), 1);

@@ -43,7 +43,7 @@ fn use_all_of(definition: &Definition) {
     // Another definition of the same machine.
     let parcel = read(&parcel()).unwrap();
     let there = definition.compare(&parcel);
-    assert_eq!(there.is_compatible(), there.changes.iter().all(|change| change.compatible));
+    assert_eq!(there.is_compatible(), there.differences.iter().all(|change| change.compatible));
     let _ = (there.to_string(), parcel.compare(definition).to_string());
 }
 

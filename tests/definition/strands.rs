@@ -253,7 +253,7 @@ its name is another one, without `was`, and its tool, too
 "#;
 
 fn strands(what: &str, comparison: &Comparison, expected: &[&str]) {
-    let changes = comparison.changes.iter();
+    let changes = comparison.differences.iter();
     let found = changes.filter_map(|it| Some(format!("{it}: {}", it.strands.as_ref()?)));
     assert_eq!(found.collect::<Vec<_>>(), expected, "{what}");
 }

@@ -147,7 +147,7 @@ fn a_list_does_not_outlive_its_changes() {
 #[should_panic(expected = "\n- state `filed` was removed")]
 fn machines_that_cannot_be_read_are_never_meant() {
     let comparison = released::claim::DEFINITION.compare(stranding::claim::DEFINITION);
-    let all: Vec<String> = comparison.changes.iter().map(ToString::to_string).collect();
+    let all: Vec<String> = comparison.differences.iter().map(ToString::to_string).collect();
     let all: Vec<&str> = all.iter().map(String::as_str).collect();
     let (_folder, file) = file(released::claim::DEFINITION);
     assert_upgrades::<stranding::AnyClaim>(&file, &all);

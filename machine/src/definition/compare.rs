@@ -26,13 +26,13 @@ mod strands;
 #[non_exhaustive]
 pub struct Comparison {
     /// Every difference, the incompatible ones first.
-    pub changes: Vec<Change>,
+    pub differences: Vec<Difference>,
 }
 
 /// One difference between two definitions. Displayed as a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Change {
+pub struct Difference {
     /// Stored machines can be read in spite of it.
     pub compatible: bool,
     /// The work in flight that it strands, such as a queued message that nothing takes any more,
@@ -45,7 +45,7 @@ pub struct Change {
     text: String,
 }
 
-impl fmt::Display for Change {
+impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
     }
@@ -55,13 +55,13 @@ impl Comparison {
     /// Returns `true` if every machine that was written under the older definition can be read.
     #[must_use]
     pub fn is_compatible(&self) -> bool {
-        self.changes.iter().all(|change| change.compatible)
+        self.differences.iter().all(|change| change.compatible)
     }
 
-    /// The changes that keep a machine in this state, by its name in the older definition, from
+    /// The differences that keep a machine in this state, by its name in the older definition, from
     /// being read.
-    pub fn blocking(&self, state: &str) -> impl Iterator<Item = &Change> {
-        self.changes.iter().filter(move |change| {
+    pub fn blocking(&self, state: &str) -> impl Iterator<Item = &Difference> {
+        self.differences.iter().filter(move |change| {
             !change.compatible && change.state.as_ref().is_none_or(|blocked| blocked == state)
         })
     }
@@ -69,10 +69,10 @@ impl Comparison {
 
 impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.changes.is_empty() {
+        if self.differences.is_empty() {
             return f.write_str("no change");
         }
-        for (position, change) in self.changes.iter().enumerate() {
+        for (position, change) in self.differences.iter().enumerate() {
             let separator = if position == 0 { "" } else { "; " };
             write!(f, "{separator}{change}")?;
         }
@@ -88,29 +88,29 @@ impl Definition {
     /// may be renamed with `was`, and added where they are optional. Any other change of a state's
     /// data, and another type of context, needs an upgrade function. Data of a higher version are
     /// not read. A change that leaves queued messages, running deadlines or calls in flight without
-    /// a way on says so in [`Change::strands`].
+    /// a way on says so in [`Difference::strands`].
     #[must_use]
     pub fn compare(&self, newer: &Self) -> Comparison {
-        let mut changes = Changes::default();
+        let mut found = Differences::default();
         if self.name != newer.name {
             let text = format!("`{}` and `{}` are different machines", newer.name, self.name);
-            changes.refuse(None, text);
+            found.refuse(None, text);
         } else if self.version > newer.version {
             // The program is the older one, so nothing is missing from it.
             let text = format!(
                 "the data has version {}, but this program has version {}: use the newer program",
                 self.version, newer.version
             );
-            changes.refuse(None, text);
+            found.refuse(None, text);
         } else {
             let successors = self.successors(newer);
-            changes.machine(self, newer);
-            changes.states(self, newer, &successors);
-            changes.edges(self, newer, &successors);
-            changes.actors(self, newer);
+            found.machine(self, newer);
+            found.states(self, newer, &successors);
+            found.edges(self, newer, &successors);
+            found.actors(self, newer);
         }
-        changes.0.sort_by_key(|change| change.compatible);
-        Comparison { changes: changes.0 }
+        found.0.sort_by_key(|change| change.compatible);
+        Comparison { differences: found.0 }
     }
 
     /// The state of `newer` that takes over machines in one of this definition's states.
@@ -136,9 +136,9 @@ impl Definition {
 }
 
 #[derive(Default)]
-struct Changes(Vec<Change>, BTreeSet<String>);
+struct Differences(Vec<Difference>, BTreeSet<String>);
 
-impl Changes {
+impl Differences {
     fn allow(&mut self, text: String) {
         self.strand(text, None);
     }
@@ -147,12 +147,12 @@ impl Changes {
     /// so the same sentence may come more than once.
     fn strand(&mut self, text: String, strands: Option<String>) {
         if self.1.insert(text.clone()) {
-            self.0.push(Change { compatible: true, strands, state: None, text });
+            self.0.push(Difference { compatible: true, strands, state: None, text });
         }
     }
 
     fn refuse(&mut self, state: Option<&Text>, text: String) {
-        self.0.push(Change { compatible: false, strands: None, state: state.cloned(), text });
+        self.0.push(Difference { compatible: false, strands: None, state: state.cloned(), text });
     }
 
     /// Compares the parts that concern every state.

@@ -40,7 +40,7 @@ pub use audience::{Audience, Mark};
 #[cfg(feature = "durable")]
 pub(crate) use compare::before;
 #[cfg(feature = "alloc")]
-pub use compare::{Change, Comparison};
+pub use compare::{Comparison, Difference};
 #[cfg(not(feature = "alloc"))]
 use cow::Cow;
 pub use fingerprint::Fingerprint;

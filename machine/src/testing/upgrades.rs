@@ -75,7 +75,7 @@ pub fn assert_upgrades<M: Restore>(released: impl AsRef<Path>, meant: &[&str]) {
              --definition`"
         ),
     };
-    let changes = older.compare(M::DEFINITION).changes;
+    let changes = older.compare(M::DEFINITION).differences;
     let unread = changes.iter().filter(|change| !change.compatible);
     let mut in_the_way: Vec<String> = unread.map(|change| format!("\n- {change}")).collect();
     let stranding = changes.iter().filter_map(|it| Some((it.to_string(), it.strands.as_ref()?)));

@@ -78,7 +78,7 @@ fn definitions(file: &Path) -> Result<Vec<Definition>, Error> {
 
 fn document(checked: &Checked) -> Value {
     let machines = checked.machines.iter().map(|machine| {
-        let changes = machine.changes.iter().flat_map(|it| &it.changes).map(|change| {
+        let changes = machine.changes.iter().flat_map(|it| &it.differences).map(|change| {
             json!({
                 "compatible": change.compatible, "state": change.state, "text": change.to_string(),
             })

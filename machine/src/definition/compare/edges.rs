@@ -7,13 +7,13 @@ use alloc::{
     vec::Vec,
 };
 
-use super::{Changes, before, strands::Pair};
+use super::{Differences, before, strands::Pair};
 use crate::{
     actor::{Actor, Call},
     definition::{Definition, Edge, Stays, Text},
 };
 
-impl Changes {
+impl Differences {
     pub(super) fn edges(
         &mut self,
         older: &Definition,

@@ -2,10 +2,10 @@
 
 use alloc::{format, string::String};
 
-use super::Changes;
+use super::Differences;
 use crate::definition::{Invocation, StateDef};
 
-impl Changes {
+impl Differences {
     /// A machine in the state has the calls of the older definition, and waits for their outcomes.
     pub(super) fn invocation(&mut self, old: &StateDef, new: &StateDef) {
         let state = &new.name;

@@ -115,7 +115,7 @@ impl fmt::Display for Check {
             if *broken_rows > 0 {
                 writeln!(f, "  {broken_rows} rows have an invalid id: restore a backup")?;
             }
-            for change in changes.iter().flat_map(|comparison| &comparison.changes) {
+            for change in changes.iter().flat_map(|comparison| &comparison.differences) {
                 let mark = if change.compatible { "ok" } else { "incompatible" };
                 writeln!(f, "  {mark}: {}", OneLine(&change.to_string()))?;
             }
@@ -287,7 +287,7 @@ impl Store {
         check.broken_definitions = broken;
         let older = known.iter().filter(|older| older.name == own.name);
         let changes = older.map(|older| older.compare(own));
-        checked.changes.extend(changes.filter(|comparison| !comparison.changes.is_empty()));
+        checked.changes.extend(changes.filter(|comparison| !comparison.differences.is_empty()));
         Ok((checked, known))
     }
 
