@@ -9,7 +9,7 @@ use crate::{
     },
     effects::{Recovered, error::EffectError, perform::PerformError},
     id::Id,
-    telemetry::{AskService, CallTimedOut, ExecuteTool, SpanName, ToolName, failed, field},
+    telemetry::{AskService, CallTimedOut, ExecuteTool, ToolName, failed, field},
     typed::Refused,
 };
 
@@ -17,7 +17,7 @@ pub(crate) fn call<S, P>(execution: &Execution<S>, resumed: bool, service: P) ->
     let (id, contract) = (execution.id(), execution.context());
     let tool = ToolName(contract.action().tool_parts());
     let span = ExecuteTool {
-        name: display(SpanName::of_tool("execute_tool", tool)),
+        name: display(format_args!("execute_tool {tool}")),
         tool: display(tool),
         id: display(id),
         irreversible: contract.is_irreversible(),
@@ -30,8 +30,12 @@ pub(crate) fn call<S, P>(execution: &Execution<S>, resumed: bool, service: P) ->
 
 pub(crate) fn ask_service<S>(execution: &Execution<S>) -> Span {
     let (id, tool) = (execution.id(), ToolName(execution.context().action().tool_parts()));
-    let name = display(SpanName::of_tool("ask_service", tool));
-    AskService { name, tool: display(tool), id: display(id) }.span()
+    AskService {
+        name: display(format_args!("ask_service {tool}")),
+        tool: display(tool),
+        id: display(id),
+    }
+    .span()
 }
 
 /// Runs a call in its span, and records the outcome there.

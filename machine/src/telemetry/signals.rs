@@ -1,10 +1,11 @@
 //! The table of all spans and events. `docs/tracing.md` has the same; a test compares the two.
 
+use std::fmt::Arguments;
+
 use tracing::field::DisplayValue;
 
 use super::{
-    field,
-    name::{SpanName, ToolName},
+    ToolName, field,
     signal::{member, signals},
 };
 use crate::{actor::Category, id::Id};
@@ -91,7 +92,7 @@ signals! {
     /// A tool is called: from the start of its execution to the settled outcome. If the call
     /// continues after its timeout, the span ends with the call.
     span ExecuteTool<'a> = "execute_tool", CALL, INFO {
-        name: Displayed<SpanName<'a>> => OTEL_NAME,
+        name: Displayed<Arguments<'a>> => OTEL_NAME,
         tool: Displayed<ToolName<'a>> => GEN_AI_TOOL,
         id: Displayed<Id> => GEN_AI_CALL_ID,
         irreversible: bool => IRREVERSIBLE,
@@ -106,7 +107,7 @@ signals! {
 
     /// A service is asked for the outcome of a call that is in doubt.
     span AskService<'a> = "machine.ask_service", CALL, INFO {
-        name: Displayed<SpanName<'a>> => OTEL_NAME,
+        name: Displayed<Arguments<'a>> => OTEL_NAME,
         tool: Displayed<ToolName<'a>> => GEN_AI_TOOL,
         id: Displayed<Id> => GEN_AI_CALL_ID,
     }
@@ -227,7 +228,7 @@ signals! {
     /// A worker drives a machine, from the claim until it waits, ends, or belongs to another
     /// worker.
     span Process<'a> = "machine.process", WORKER, INFO {
-        name: Displayed<SpanName<'a>> => OTEL_NAME,
+        name: Displayed<Arguments<'a>> => OTEL_NAME,
         kind,
         destination: &'static str => MESSAGING_DESTINATION,
         id, token,

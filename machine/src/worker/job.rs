@@ -253,8 +253,14 @@ impl<H: Handler> Job<'_, H> {
 
     fn span(&self) -> Span {
         let (kind, id, token) = (kind::<H>(), display(self.id()), self.lease.token);
-        let name = display(telemetry::SpanName::process(kind));
-        telemetry::Process { name, kind, destination: kind, id, token }.span()
+        telemetry::Process {
+            name: display(format_args!("process {kind}")),
+            kind,
+            destination: kind,
+            id,
+            token,
+        }
+        .span()
     }
 
     async fn run(&mut self, is_takeover: bool, holder_ended: bool) -> Result<(), Unavailable> {
