@@ -24,7 +24,7 @@ fn misfit_of(message: &Received, machine: &Observed) -> Option<String> {
         .map(|(name, value)| (name.clone(), value.clone()))
         .collect();
     let mut edges = machine.newest.edges.iter();
-    match edges.find(|it| it.trigger == trigger || it.was.iter().any(|was| was == trigger)) {
+    match edges.find(|edge| edge.is_called(trigger)) {
         Some(edge) => misfit(edge, &payload, false),
         None => Some("no state of the machine accepts such an event".to_owned()),
     }

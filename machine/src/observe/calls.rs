@@ -227,10 +227,8 @@ impl MachineCalls {
         let body: Value = serde_json::from_str(&message.body).ok()?;
         let trigger = body["trigger"].as_str()?;
         let mut edges = machine.definition.leaving(machine.state);
-        let edge = edges.find(|edge| {
-            (edge.trigger == trigger || edge.was.iter().any(|was| was == trigger))
-                && edge.is_for_kind(&message.actor)
-        })?;
+        let edge =
+            edges.find(|edge| edge.is_called(trigger) && edge.is_for_kind(&message.actor))?;
         let calls = self.in_the_way(machine, edge)?;
         Some(format!("it waits for {calls}"))
     }

@@ -1,7 +1,5 @@
 //! The timeline of a stored session.
 
-use std::sync::Arc;
-
 use super::Observer;
 use crate::view::{
     Audience, ExecutionSnapshot, ExecutionTimeline, TransitionRecord, View,
@@ -10,8 +8,8 @@ use crate::view::{
 };
 use crate::{
     contract::{AnyExecution, execution},
-    definition::{Definition, Fingerprint},
     store::{LoadError, Query, read::transitions::WithTransitions},
+    stored::KnownDefinitions,
 };
 
 /// Executions with their keys, and their transitions.
@@ -75,9 +73,11 @@ fn add<A: Audience>(
     let steps = part
         .of(id)?
         .and_then(|steps| steps.get(..count).ok_or("the end of its journal is missing"));
+    // The names of the program's own definition need no copies.
+    let known = KnownDefinitions { own: execution::DEFINITION, older: &part.definitions };
     let added = steps.map_err(str::to_owned).and_then(|steps| {
         for (number, step) in steps.iter().enumerate() {
-            let written = definition(step.definition, &part.definitions).ok_or_else(|| {
+            let written = known.get(step.definition).ok_or_else(|| {
                 format!("entry {}: it was written under an unknown definition", step.number)
             })?;
             transitions.push(TransitionRecord::of_step(id, number, step, written)?);
@@ -88,12 +88,4 @@ fn add<A: Audience>(
         transitions.truncate(before);
     }
     Some(added)
-}
-
-/// The program's own definition, whose names need no copies, or a stored one.
-fn definition(wanted: Fingerprint, known: &[Arc<Definition>]) -> Option<&Definition> {
-    if wanted == execution::DEFINITION.fingerprint {
-        return Some(execution::DEFINITION);
-    }
-    known.iter().find(|known| known.fingerprint == wanted).map(|known| &**known)
 }
