@@ -12,8 +12,7 @@ use crate::{
 impl Progress {
     /// The answer to a question that waits.
     fn admit_response(&self, entry: &Entry) -> Result<(), Breach> {
-        let by_person = entry.actor.as_deref() == Some(Human::KIND) && entry.by.is_some();
-        if self.status != Status::Waiting || !by_person {
+        if self.status != Status::Waiting || !is_by_person(entry) {
             return Err(Breach::new(
                 "only a person can answer a question, and only while it waits",
             ));
@@ -34,7 +33,7 @@ impl Progress {
 
     /// A person can acknowledge a contradiction, once.
     pub(super) fn admit_acknowledgement(&self, entry: &Entry) -> Result<(), Breach> {
-        if entry.actor.as_deref() != Some(Human::KIND) || entry.by.is_none() {
+        if !is_by_person(entry) {
             return Err(Breach::new("only a person can acknowledge a contradiction"));
         }
         if !self.is_contradicted() {
@@ -75,8 +74,7 @@ impl Progress {
             if self.decision.is_some() {
                 return Err(Breach::new("the gate is already answered"));
             }
-            let by_person = entry.actor.as_deref() == Some(Human::KIND) && entry.by.is_some();
-            if self.status != Status::Waiting || !by_person {
+            if self.status != Status::Waiting || !is_by_person(entry) {
                 return Err(Breach::new(
                     "only a person can answer a gate, and only while it waits",
                 ));
@@ -89,9 +87,9 @@ impl Progress {
             }
             return Ok(());
         }
-        let Fact::Moved { trigger, .. } = &entry.fact else { return Ok(()) };
+        let Fact::Moved { trigger, payload, .. } = &entry.fact else { return Ok(()) };
         let decided = self.decision.as_ref().map(|decision| decision.approved);
-        if let ("suspend", Fact::Moved { payload, .. }) = (&**trigger, &entry.fact) {
+        if trigger == "suspend" {
             let asked = payload.get("prompt").and_then(Value::as_str);
             let question = contract.action().detail().get("message").and_then(Value::as_str);
             if self.waited || asked != question {
@@ -111,4 +109,8 @@ impl Progress {
             _ => Ok(()),
         }
     }
+}
+
+fn is_by_person(entry: &Entry) -> bool {
+    entry.actor.as_deref() == Some(Human::KIND) && entry.by.is_some()
 }

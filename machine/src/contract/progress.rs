@@ -100,12 +100,11 @@ impl Progress {
         let journal = execution.journal();
         let committed = &journal.stored().summary.context;
         if journal.uncommitted().is_empty() {
-            return Self::deserialize(committed).unwrap_or_default();
+            return Self::part(committed);
         }
         // A history that breaks a rule is refused at the commit; the views show what was committed.
         let folded = execution.__rules().__fold(committed, journal.uncommitted());
-        let part = folded.as_ref().map_or(committed, |folded| &folded.part);
-        Self::deserialize(part).unwrap_or_default()
+        Self::part(folded.as_ref().map_or(committed, |folded| &folded.part))
     }
 
     pub(crate) fn part(stored: &serde_json::Value) -> Self {

@@ -5,7 +5,7 @@ use crate::view::{Human, View, audience::due};
 use crate::{
     actor::Category,
     clock::Millis,
-    contract::{AnyExecution, Gate, execution},
+    contract::{AnyExecution, Gate, Release, execution},
     effects::{Standing, StateError},
     id::Id,
     store::{LoadError, Page, Query},
@@ -99,6 +99,18 @@ impl Observer {
     pub(super) async fn open_gate(&self, id: Id) -> Result<Option<Gate>, LoadError> {
         let Some(gate) = self.waiting_gate(id).await? else { return Ok(None) };
         Ok(self.store.standing(&gate).await?.stale.is_none().then_some(gate))
+    }
+
+    /// The gate that a deferred execution waits for, and what can still be answered of it.
+    pub(super) async fn deferred_by(
+        &self,
+        execution: &AnyExecution,
+    ) -> Result<(Option<Id>, Option<Gate>), LoadError> {
+        let gate = execution.context().behind();
+        let Some(id) = gate.filter(|_| Release::of(execution) == Some(Release::Deferred)) else {
+            return Ok((None, None));
+        };
+        Ok((Some(id), self.open_gate(id).await?))
     }
 
     /// `None` if it was answered in the meantime.

@@ -8,7 +8,7 @@ use super::Observer;
 use crate::{
     actor::{Actor, Call},
     clock::Millis,
-    contract::{AnyExecution, CallStage, Progress, Release},
+    contract::{AnyExecution, CallStage, Progress},
     definition::{Edge, StateDef},
     effects::leave::WaitsFor,
     id::Id,
@@ -146,12 +146,7 @@ impl Observer {
             Some(Delivery::Handled) => Some(CallStage::Taken),
             _ => None,
         };
-        let gate = contract.behind();
-        let gate = gate.filter(|_| Release::of(&execution) == Some(Release::Deferred));
-        let open = match gate {
-            Some(gate) => self.open_gate(gate).await?,
-            None => None,
-        };
+        let (gate, open) = self.deferred_by(&execution).await?;
         let mut behind = None;
         if let (Some(CallStage::Pending), Some(key)) = (stage, contract.idempotency_key()) {
             let which = Attempts::OfKey(key.to_string());

@@ -3,7 +3,7 @@ use serde::Serialize;
 use super::{NextStep, Observer, Overview};
 use crate::view::Human;
 use crate::{
-    contract::{AnyExecution, Release, execution},
+    contract::{AnyExecution, execution, waits_for},
     id::Id,
     store::{Child, LoadError},
 };
@@ -79,17 +79,10 @@ impl Observer {
             }
             let execution = self.store.execution_of(observed).await?;
             let one = Overview::<Human>::of(&execution, self.language).into_inner();
-            let gate = execution.context().behind();
-            let gate = gate.filter(|_| Release::of(&execution) == Some(Release::Deferred));
-            let question = match (&execution, gate) {
-                (AnyExecution::Waiting(asks), _) => {
-                    Some(crate::contract::waits_for(asks, self.language))
-                }
-                (_, Some(gate)) => self
-                    .open_gate(gate)
-                    .await?
-                    .map(|gate| gate.question_in(self.language).into_owned()),
-                (_, None) => None,
+            let (gate, open) = self.deferred_by(&execution).await?;
+            let question = match &execution {
+                AnyExecution::Waiting(asks) => Some(waits_for(asks, self.language)),
+                _ => open.map(|gate| gate.question_in(self.language).into_owned()),
             };
             let Overview { label, summary, .. } = one;
             Ok(OpenChild { label, summary, gate, question, missing, next })

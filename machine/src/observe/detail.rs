@@ -144,7 +144,7 @@ impl Observer {
     pub async fn detail<A: Audience>(&self, id: Id) -> Result<View<Detail<A>>, LoadError> {
         let observed = self.observed_or_pruned(id).await?;
         let definition = observed.definition.fingerprint.to_string();
-        let machine = self.snapshot::<A>(id).await?;
+        let machine = Snapshot::of_subject(&observed.subject(&self.own), self.store.now());
         let (mut execution, mut open_call, mut answered_with) = (None, None, None);
         let (mut gate, mut standing) = (None, Standing::default());
         if observed.definition.name == execution::DEFINITION.name {
@@ -174,7 +174,7 @@ impl Observer {
         let next = self.next(id).await?;
         let missing = need.as_ref().and_then(|need| need.unmet.as_ref());
         let mut detail: Detail<A> = Detail {
-            machine: machine.into_inner(),
+            machine,
             execution,
             waits_for: None,
             gate,

@@ -1,6 +1,6 @@
 use serde::Serialize;
 
-use super::{ConsequenceView, Label, Language, View};
+use super::{ConsequenceView, Label, Language, View, snapshot::millis_between};
 use crate::{
     contract::{ActionType, AnyExecution, Progress},
     id::Id,
@@ -89,7 +89,6 @@ impl ExecutionFact {
             return None;
         }
         let summary = execution.journal().past();
-        let duration = summary.entered_at.saturating_sub(summary.created_at);
         Some(View::new(Self {
             kind: "execution_fact",
             execution_id: view.execution_id,
@@ -97,7 +96,7 @@ impl ExecutionFact {
             action_summary: view.action_summary,
             final_status: if is_contradicted { FinalStatus::Contradicted } else { ended },
             irreversible: execution.context().is_irreversible(),
-            duration_ms: u64::try_from(duration).unwrap_or(0),
+            duration_ms: millis_between(summary.created_at, summary.entered_at),
             result_summary: view.result.map(shortened),
             error_summary: view.error_message.map(shortened),
         }))

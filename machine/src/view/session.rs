@@ -64,13 +64,9 @@ impl<A: Audience> ExecutionTimeline<A> {
             .map(|(execution, own)| (with_key(execution, now, language), own))
             .collect();
         executions.sort_by_key(|((snapshot, _), _)| age(snapshot));
-        let mut transitions = Vec::new();
-        let mut contracts = Vec::with_capacity(executions.len());
-        for (execution, own) in executions {
-            contracts.push(execution);
-            transitions.extend(own.into_iter().map(View::into_inner));
-        }
-        Self::of_sorted(session, contracts, transitions, Vec::new())
+        let (contracts, transitions): (Vec<_>, Vec<_>) = executions.into_iter().unzip();
+        let transitions = transitions.into_iter().flatten().map(View::into_inner);
+        Self::of_sorted(session, contracts, transitions.collect(), Vec::new())
     }
 
     /// `executions` are in the order of their age, `transitions` are those of each in this order,
