@@ -94,6 +94,20 @@ pub(crate) fn earlier(than: Millis, time: Duration) -> Millis {
     than.saturating_sub(Millis::try_from(time.as_millis()).unwrap_or(Millis::MAX))
 }
 
+/// The time that is this much later than another one.
+pub(crate) fn later(than: Millis, time: Duration) -> Millis {
+    than.saturating_add(Millis::try_from(time.as_millis()).unwrap_or(Millis::MAX))
+}
+
+pub(crate) fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// 0 if the clock went back.
+pub(crate) fn millis_between(start: Millis, end: Millis) -> u64 {
+    u64::try_from(end.saturating_sub(start)).unwrap_or(0)
+}
+
 /// A length of time in its largest unit, such as `3 min`.
 #[cfg(feature = "store")]
 #[must_use]

@@ -10,11 +10,12 @@ use super::{
     invalid::MAX_DETAIL_BYTES,
     same_arguments::{check_new, misfit, read},
     secret,
-    terms::{Terms, Unstored, millis},
+    terms::{Terms, Unstored},
     tool::{identity, tool_name},
 };
 use crate::{
     actor::{Actor, GraphRunner, Human, Name, ReasoningNode},
+    clock::millis,
     journal::check_text,
     stored::{Data, Unwritten, normal_session},
 };

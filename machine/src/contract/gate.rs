@@ -8,13 +8,12 @@ use super::{
     decision::AnsweredGate,
     execution::Waiting,
     fork::fork,
-    terms::millis,
     wording::{Extent, Wording},
 };
 use crate::{
     actor::who::who,
     actor::{EcsNode, GraphRunner, Human},
-    clock::Millis,
+    clock::{Millis, millis, millis_between},
     id::Id,
     journal::Digest,
     language::{Language, Phrase},
@@ -194,8 +193,7 @@ impl Gate {
     }
 
     pub(crate) fn age_ms(&self, now: Millis) -> u64 {
-        let entered_at = self.waiting.journal().past().entered_at;
-        u64::try_from(now.saturating_sub(entered_at)).unwrap_or(0)
+        millis_between(self.waiting.journal().past().entered_at, now)
     }
 
     /// The execution, for a [`Batch`](crate::effects::Batch).

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     actor::who::{Who, who},
     actor::{Actor, GraphRunner},
-    clock::Millis,
+    clock::{Millis, later},
     language::{Language, Phrase},
 };
 
@@ -140,8 +140,7 @@ pub(crate) fn accept<A: Actor + MaySuspend<Running>>(
     now: Millis,
     by: &A,
 ) -> Execution<Waiting> {
-    let limit = Millis::try_from(accepted.within.as_millis()).unwrap_or(Millis::MAX);
-    let (reference, answer_by) = (accepted.reference.clone(), now.saturating_add(limit));
+    let (reference, answer_by) = (accepted.reference.clone(), later(now, accepted.within));
     append(&mut running, who(by), CallFact::Accepted { epoch, reference, answer_by });
     // The reference is not for people.
     let prompt = format!("Its service has accepted it: {}.", running.context().summary());

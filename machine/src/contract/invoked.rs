@@ -6,11 +6,11 @@ use serde_json::json;
 
 use super::{
     Action, CallError, Callable, Contract, Effect, EffectType, Execution, Gate, InvalidContract,
-    Irreversible, Origin, Planned, Tool, ToolCall, terms::millis,
+    Irreversible, Origin, Planned, Tool, ToolCall,
 };
 use crate::{
     actor::{EcsNode, GraphRunner, ReasoningNode},
-    clock::Millis,
+    clock::{Millis, millis},
     definition::rows::{INVOCATION, InvocationRow},
     id::Id,
     journal::Digest,

@@ -6,10 +6,9 @@ use super::{
     CallFact, Contract, Evidence, Progress,
     execution::{self, Status},
     progress::SettledAs,
-    terms::millis,
 };
 use crate::{
-    clock::Millis,
+    clock::{Millis, later},
     definition::{Definition, Mark},
     id::Id,
     journal::{Digest, Entry, Fact},
@@ -293,7 +292,7 @@ impl Progress {
         if settling_time.is_zero() && self.accepted.is_none() {
             return Millis::MIN;
         }
-        ended_at.saturating_add(Millis::try_from(millis(settling_time)).unwrap_or(Millis::MAX))
+        later(ended_at, settling_time)
     }
 
     fn may_end_as(&self, end: Status) -> Result<(), Breach> {

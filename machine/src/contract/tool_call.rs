@@ -8,10 +8,9 @@ use super::{
     callable::sealed::Sealed,
     contract::{object, short},
     secret,
-    terms::millis,
     tool_spec::filled,
 };
-use crate::actor::ReasoningNode;
+use crate::{actor::ReasoningNode, clock::millis};
 
 /// A call of a tool that is known at run time only, as data: a state can hold it in a field, and
 /// make it by `#[invoke]`. It says of the call what its [`ToolSpec`] says of the tool: the effect,

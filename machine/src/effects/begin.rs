@@ -3,6 +3,7 @@ use std::sync::Arc;
 use crate::{
     actor::ToolNode,
     actor::who::who,
+    clock::later,
     contract::{
         Attempt, CallFact, CallHandle, CallRecord, Callable, CallbackToken, Contract, Execution,
         Owner, Permit, Planned, Token, append, execution::Running, fork,
@@ -194,10 +195,7 @@ impl Store {
         callback: Option<&CallbackToken>,
     ) -> (CallFact, i64) {
         let contract = running.context();
-        let limit = contract
-            .timeout()
-            .map_or(i64::MAX, |limit| i64::try_from(limit.as_millis()).unwrap_or(i64::MAX));
-        let expires_at = self.now().saturating_add(limit);
+        let expires_at = contract.timeout().map_or(i64::MAX, |limit| later(self.now(), limit));
         let fact = CallFact::Permitted {
             worker: self.inner.worker.name().to_owned(),
             process: host::process().clone(),

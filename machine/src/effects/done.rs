@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::{
     actor::Category,
-    clock::{Millis, length},
+    clock::{Millis, length, millis_between},
     contract::{AnyExecution, Progress},
     effects::error::{EffectError, StateError},
     id::Id,
@@ -109,8 +109,7 @@ impl Store {
             at: Some(at),
             actor: past.last_actor.as_deref().map(category),
             approved_by: Progress::of(&execution).approved_by,
-            // If the clock went back, it was just now.
-            ago_ms: u64::try_from(self.now().saturating_sub(at)).unwrap_or(0),
+            ago_ms: millis_between(at, self.now()),
             ..unknown
         })
     }

@@ -5,6 +5,7 @@ use tracing::field::display;
 use crate::{
     actor::ToolNode,
     actor::who::who,
+    clock::millis,
     contract::{
         Attempt, Callable, Evidence, Execution, Perform, Permit, Planned, Progress, Repeatable,
         Settled, Unsettled, append, execution::Running,
@@ -155,7 +156,7 @@ impl Store {
             };
             attempt += 1;
             let evidence = outcome.evidence().class();
-            let delay_ms = u64::try_from(delay.as_millis()).unwrap_or(u64::MAX);
+            let delay_ms = millis(delay);
             telemetry::CallRetried { id: display(id), attempt, evidence, delay_ms }.emit();
             drop(outcome);
             self.inner.clock.sleep(delay).await;

@@ -4,7 +4,7 @@ use tracing::field::display;
 
 use crate::{
     actor::GraphRunner,
-    clock::Millis,
+    clock::{Millis, millis, millis_between},
     contract::{
         ActionType, AnyExecution, GraphPosition, Mismatch, Progress, Question,
         execution::{self, Status},
@@ -211,12 +211,10 @@ impl Store {
 
     /// The time that a machine has waited, in milliseconds, if it is within the limit.
     fn age(&self, id: Id, entered_at: Millis, checks: Resume) -> Result<u64, StateError> {
-        // If the clock went back, the age is 0.
-        let age_ms = u64::try_from(self.now().saturating_sub(entered_at)).unwrap_or(0);
+        let age_ms = millis_between(entered_at, self.now());
         match checks.max_age {
             Some(limit) if Duration::from_millis(age_ms) > limit => {
-                let limit_ms = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
-                Err(StateError::Expired { id, age_ms, limit_ms })
+                Err(StateError::Expired { id, age_ms, limit_ms: millis(limit) })
             }
             _ => Ok(age_ms),
         }

@@ -340,7 +340,7 @@ fn start(
         deadlines.push(Due {
             trigger: edge.trigger.clone(),
             group: group.map(|group| definition.groups[group].name.clone()),
-            after_ms: u64::try_from(deadline.after.as_millis()).unwrap_or(u64::MAX),
+            after_ms: clock::millis(deadline.after),
             due_at: deadline.at,
             paused: false,
             // A point in time is not counted from the commit.

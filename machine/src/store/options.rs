@@ -5,7 +5,7 @@ use std::{
 };
 
 use crate::{
-    clock::{Clock, SystemClock},
+    clock::{Clock, SystemClock, millis},
     journal::DigestKey,
     store::{
         backend::{Backend, StoreSettings},
@@ -119,7 +119,7 @@ impl OpenOptions {
     }
 
     pub(crate) fn settings(&self) -> StoreSettings {
-        let busy_ms = u64::try_from(self.busy_timeout.as_millis()).unwrap_or(u64::MAX);
+        let busy_ms = millis(self.busy_timeout);
         let checkpoint_frames = StoreSettings::CHECKPOINT_FRAMES;
         StoreSettings { key: self.key, busy_ms, checkpoint_frames }
     }

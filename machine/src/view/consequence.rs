@@ -3,8 +3,9 @@ use std::fmt;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{Label, Language, Phrase, View, snapshot::millis_between};
+use super::{Label, Language, Phrase, View};
 use crate::{
+    clock::millis_between,
     contract::{ActionType, AnyExecution, Closing, NOT_APPROVED, Progress},
     id::Id,
     line::Within,

@@ -5,11 +5,10 @@ use super::{
     Audience, Human, Label, Language, View,
     audience::{due, is_hidden},
     consequence::{outcome, refusal},
-    snapshot::millis_between,
 };
 use crate::{
     actor::Category,
-    clock::Millis,
+    clock::{Millis, millis_between},
     contract::{ActionType, AnyExecution, Progress, Release, waits_for},
     id::Id,
     stored::Durable,

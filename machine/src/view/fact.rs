@@ -1,7 +1,8 @@
 use serde::Serialize;
 
-use super::{ConsequenceView, Label, Language, View, snapshot::millis_between};
+use super::{ConsequenceView, Label, Language, View};
 use crate::{
+    clock::millis_between,
     contract::{ActionType, AnyExecution, Progress},
     id::Id,
 };

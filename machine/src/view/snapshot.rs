@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     actor::Category,
-    clock::Millis,
+    clock::{Millis, millis_between},
     definition::{Definition, Move},
     id::Id,
     stored::Durable,
@@ -201,9 +201,4 @@ impl<A: Audience> Snapshot<A> {
             context: subject.context(),
         }
     }
-}
-
-/// In milliseconds; 0 if the clock went back.
-pub(super) fn millis_between(start: Millis, end: Millis) -> u64 {
-    u64::try_from(end.saturating_sub(start)).unwrap_or(0)
 }

@@ -1,7 +1,7 @@
 use std::{mem::discriminant, sync::Arc};
 
 use crate::{
-    clock::Millis,
+    clock::{Millis, millis},
     definition::{Definition, Fingerprint},
     id::Id,
     store::{
@@ -127,7 +127,7 @@ impl Query {
     /// Unchanged for at least this time: the clock of the store now, against the time of the newest
     /// journal entry, which is of the system clock.
     pub fn unchanged_for(mut self, time: std::time::Duration) -> Self {
-        self.unchanged_ms = Some(u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
+        self.unchanged_ms = Some(millis(time));
         self
     }
 
