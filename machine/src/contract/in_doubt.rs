@@ -165,10 +165,7 @@ pub(crate) fn waits_for(waiting: &Execution<Waiting>, language: Language) -> Str
         // It was made from the action.
         return asked_in(waiting, language).into_owned();
     }
-    let asked = &waiting.state().prompt;
-    let mut shown = String::with_capacity(asked.len());
-    visible(asked, &mut shown);
-    shown
+    visible(&waiting.state().prompt)
 }
 
 fn did_it(summary: &str, reason: &str, language: Language) -> String {
@@ -219,8 +216,7 @@ fn in_doubt(waiting: &Execution<Waiting>, extent: Extent, language: Language) ->
         (None, Liveness::Unknown, _) => say(Phrase::InDoubtUnknownWorker),
     };
     // Summary, reason and receipt may come from a model, or from the remote service.
-    let mut shown = String::with_capacity(question.len());
-    visible(&question, &mut shown);
+    let mut shown = visible(&question);
     describe(waiting.context().action(), extent, language, &mut shown);
     shown
 }

@@ -166,8 +166,7 @@ impl Registered {
                 "" => error.masked().to_string(),
                 place => format!("{} (at {place})", error.masked()),
             };
-            let mut reason = String::new();
-            visible(&said.chars().take(LONGEST).collect::<String>(), &mut reason);
+            let reason = visible(&said.chars().take(LONGEST).collect::<String>());
             InvalidContract::Arguments { tool, reason }
         })
     }

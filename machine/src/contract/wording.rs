@@ -77,16 +77,13 @@ impl Wording {
         extent: Extent,
     ) -> Self {
         let call = action.tool();
-        let mut shown = String::new();
-        match &call {
-            Some(call) => visible(&call.name(), &mut shown),
-            None => {
-                name(&action.action_type().to_string(), extent, &mut shown);
-            }
-        }
+        let name = match &call {
+            Some(call) => visible(&call.name()),
+            None => shown_name(&action.action_type().to_string(), extent),
+        };
         let (arguments, hidden) = arguments(action, extent);
         let heading = Heading {
-            name: shown,
+            name,
             irreversible,
             worded: worded.clone(),
             occurrence: call.and_then(|call| call.occurrence).map(str::to_owned),
@@ -111,11 +108,7 @@ impl Heading {
 
     fn text(&self, language: Language) -> String {
         let mut text = match self.worded(language) {
-            Some(worded) => {
-                let mut shown = String::new();
-                visible(worded, &mut shown);
-                shown
-            }
+            Some(worded) => visible(worded),
             None => language.say(Phrase::Allow, &[("name", &self.name)]),
         };
         if self.irreversible {
@@ -135,9 +128,7 @@ impl Heading {
             line(Phrase::Tool, "name", &self.name);
         }
         if let Some(occurrence) = &self.occurrence {
-            let mut shown = String::new();
-            visible(occurrence, &mut shown);
-            line(Phrase::Occurrence, "name", &shown);
+            line(Phrase::Occurrence, "name", &visible(occurrence));
         }
         if !self.hidden.is_empty() {
             // First, so that it is not overlooked.
@@ -240,7 +231,7 @@ fn arguments(action: &Action, extent: Extent) -> (String, Vec<HiddenPart>) {
     let mut hidden = Vec::new();
     for (argument, value) in &arguments {
         if extent == Extent::Short && lines.len() > LARGEST {
-            hidden.push(HiddenPart::Argument(shown_name(argument)));
+            hidden.push(HiddenPart::Argument(shown_name(argument, extent)));
             continue;
         }
         lines.push('\n');
@@ -252,7 +243,7 @@ fn arguments(action: &Action, extent: Extent) -> (String, Vec<HiddenPart>) {
         // As JSON, line breaks are escaped and quotes cannot be forged.
         let of_value = cut(&canonical_whole(value), extent.of(LONGEST), &mut lines);
         if of_value > 0 {
-            hidden.push(HiddenPart::OfValue(of_value, shown_name(argument)));
+            hidden.push(HiddenPart::OfValue(of_value, shown_name(argument, extent)));
         }
     }
     let more = hidden.len().saturating_sub(NAMED);
@@ -272,9 +263,9 @@ impl Extent {
     }
 }
 
-fn shown_name(argument: &str) -> String {
+fn shown_name(text: &str, extent: Extent) -> String {
     let mut shown = String::new();
-    name(argument, Extent::Short, &mut shown);
+    name(text, extent, &mut shown);
     shown
 }
 
@@ -293,27 +284,29 @@ fn name(name: &str, extent: Extent, text: &mut String) -> usize {
 /// Writes the beginning of a text, and returns the number of characters that it leaves out.
 fn cut(value: &str, longest: usize, text: &mut String) -> usize {
     let Some((end, _)) = value.char_indices().nth(longest) else {
-        visible(value, text);
+        text.push_str(&visible(value));
         return 0;
     };
-    visible(&value[..end], text);
+    text.push_str(&visible(&value[..end]));
     let more = value[end..].chars().count();
     // Identical in every language.
     let _ = write!(text, "… (+{more})");
     more
 }
 
-/// Writes text so that it shows what it is: characters that cannot be seen, and those that look
-/// like others, are escaped. See [`Illegible`].
-pub(crate) fn visible(text: &str, out: &mut String) {
+/// Text that shows what it is: characters that cannot be seen, and those that look like others, are
+/// escaped. See [`Illegible`].
+pub(crate) fn visible(text: &str) -> String {
     let marks = Illegible::of(text);
+    let mut shown = String::with_capacity(text.len());
     for (number, character) in text.chars().enumerate() {
         if marks.has(number) {
-            let _ = write!(out, "{}", character.escape_unicode());
+            shown.extend(character.escape_unicode());
         } else {
-            out.push(character);
+            shown.push(character);
         }
     }
+    shown
 }
 
 #[cfg(test)]

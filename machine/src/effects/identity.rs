@@ -203,11 +203,7 @@ fn described(action: &Action, key: &IdempotencyKey) -> String {
     }
     let identity = action.identity().map_or_else(
         || "no identity (all arguments)".to_owned(),
-        |identity| {
-            let mut shown = String::new();
-            visible(&identity, &mut shown);
-            format!("the identity {}", shortened_to(&shown, LONGEST))
-        },
+        |identity| format!("the identity {}", shortened_to(&visible(&identity), LONGEST)),
     );
     format!("{identity} with the key {key}")
 }

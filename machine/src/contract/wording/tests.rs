@@ -15,8 +15,6 @@ fn invisible_characters_are_escaped() {
         ("a  b", "a  b"),
         ("\u{1b}[2J", r"\u{1b}[2J"),
     ] {
-        let mut out = String::new();
-        visible(text, &mut out);
-        assert_eq!(out, shown, "{text:?}");
+        assert_eq!(visible(text), shown, "{text:?}");
     }
 }
