@@ -1,8 +1,8 @@
-use std::{future::Future, ops::Deref, sync::Arc, time::Duration};
+use std::{fmt, future::Future, ops::Deref, sync::Arc, time::Duration};
 
 use super::{
     AnswersLater, Callable, CallbackToken, Contract, IdempotencyKey, InFlight, InvalidContract,
-    NoReceipt, Token, Tool, ToolAnswer, in_flight::CallHandle, limits::bounded,
+    NoReceipt, Tool, ToolAnswer, in_flight::CallHandle, limits::bounded,
 };
 use crate::{clock::Millis, future::BoxFuture, id::Id};
 
@@ -283,5 +283,34 @@ impl<T: Tool<Effect = AnswersLater>> Call<T> {
     pub fn accepted(&self, reference: impl Into<String>, within: Duration) -> ToolAnswer<T> {
         let reference = bounded(reference.into());
         Err(NoReceipt::Accepted(super::Accepted { reference, within }))
+    }
+}
+
+/// A fencing token. Later permits of a store have larger tokens.
+///
+/// Its `Display` has a fixed width, so that tokens also compare as text.
+///
+/// ```
+/// # fn example<T>(call: &machine::contract::Call<T>, highest_seen: machine::contract::Token) {
+/// let is_stale = call.token < highest_seen;
+/// # }
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Token {
+    /// Of the store: it rises when a backup is put to use.
+    generation: u64,
+    /// Of the journal entry that issued the permit.
+    sequence: u64,
+}
+
+impl Token {
+    pub(crate) fn new(generation: u64, sequence: u64) -> Self {
+        Self { generation, sequence }
+    }
+}
+
+impl fmt::Display for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:020}-{:020}", self.generation, self.sequence)
     }
 }

@@ -1,4 +1,4 @@
-use std::fmt::Display;
+use std::{any::TypeId, fmt::Display};
 
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
@@ -169,3 +169,18 @@ pub trait Repeatable: Callable {}
 impl<T: Tool<Effect: NeedsNoPermit>> Repeatable for T {}
 
 impl Repeatable for Action {}
+
+/// Makes the action of a tool from its arguments. A contract carries it as long as it is in
+/// the program that made it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Maker {
+    pub(crate) type_id: TypeId,
+    /// See [`Callable::__remade`].
+    pub(crate) remake: fn(&Action) -> Result<Option<Action>, InvalidContract>,
+}
+
+impl Maker {
+    pub(crate) fn of<T: Callable>() -> Self {
+        Self { type_id: TypeId::of::<T>(), remake: T::__remade }
+    }
+}

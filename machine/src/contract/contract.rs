@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::{
     Action, ActionType, Effect, EffectType, InvalidContract, Tool,
     approval::ApprovalRequest,
-    identity::Maker,
+    callable::Maker,
     invalid::MAX_DETAIL_BYTES,
     same_arguments::{check_new, misfit, read},
     secret,

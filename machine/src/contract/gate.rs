@@ -3,9 +3,9 @@ use std::{borrow::Cow, ops::Deref, time::Duration};
 use serde::Serialize;
 
 use super::{
-    AnyExecution, CallFact, Callable, Contract, Execution, InvalidContract, Planned, append,
+    AnyExecution, CallFact, Callable, Contract, Execution, InvalidContract, Planned, Progress,
+    append,
     approval::ApprovalRequest,
-    decision::AnsweredGate,
     execution::Waiting,
     fork::fork,
     wording::{Extent, Wording},
@@ -252,4 +252,16 @@ pub(super) fn asked_in(waiting: &Execution<Waiting>, language: Language) -> Cow<
         }
         _ => asked.into(),
     }
+}
+
+#[derive(Debug)]
+pub(crate) struct AnsweredGate {
+    pub(crate) gate: AnyExecution,
+    pub(crate) decision: Decision,
+}
+
+/// The answer of a gate, if it has one.
+#[must_use]
+pub fn decision(gate: &AnyExecution) -> Option<Decision> {
+    Progress::of(gate).decision
 }

@@ -28,14 +28,12 @@ mod callback;
 mod close;
 #[allow(clippy::module_inception)]
 mod contract;
-mod decision;
 mod effect;
 mod execution_machine;
 mod fact;
 mod fold;
 mod fork;
 mod gate;
-mod identity;
 mod in_doubt;
 mod in_flight;
 mod invalid;
@@ -60,7 +58,6 @@ mod same_arguments;
 mod secret;
 mod shown;
 mod terms;
-mod token;
 mod tool;
 mod tool_call;
 mod tool_spec;
@@ -77,10 +74,12 @@ pub use answer::{Answer, Applied, NoReceipt, OrRefused, Report};
 #[cfg(feature = "store")]
 pub(crate) use answer::{Answered, text_of};
 pub use approval::ApprovalRequest;
-pub use call::{Attempt, Call, Perform, ServiceFn, service_fn};
+pub use call::{Attempt, Call, Perform, ServiceFn, Token, service_fn};
 #[cfg(feature = "store")]
 pub(crate) use call_record::CallRecord;
 pub use call_stage::CallStage;
+#[cfg(feature = "store")]
+pub(crate) use callable::Maker;
 #[cfg(feature = "worker")]
 pub(crate) use callable::TypedTool;
 pub use callable::{Callable, Repeatable, ToolAnswer};
@@ -91,18 +90,15 @@ pub use callback::{Accepted, CallbackToken};
 pub(crate) use close::close;
 pub use contract::Contract;
 #[cfg(feature = "store")]
-pub(crate) use decision::AnsweredGate;
-pub use decision::decision;
-#[cfg(feature = "store")]
 pub(crate) use effect::sealed::Sealed;
 pub use effect::{AnswersLater, Effect, EffectType, Idempotent, Irreversible, NeedsNoPermit};
 pub use execution_machine::{AnyExecution, Execution, execution};
 pub(crate) use fact::NOT_APPROVED;
 pub use fact::{CallFact, Closing, Evidence};
 pub(crate) use fork::{append, fork};
-pub use gate::{Gate, WholeQuestion};
 #[cfg(feature = "store")]
-pub(crate) use identity::Maker;
+pub(crate) use gate::AnsweredGate;
+pub use gate::{Gate, WholeQuestion, decision};
 pub use in_doubt::InDoubt;
 pub(crate) use in_doubt::waits_for;
 #[cfg(feature = "store")]
@@ -133,7 +129,6 @@ pub use registry::Registry;
 pub use release::Release;
 pub use secret::Secret;
 pub(crate) use secret::hide_in_contract;
-pub use token::Token;
 pub use tool::Tool;
 #[cfg(feature = "store")]
 pub(crate) use tool::tool_name;

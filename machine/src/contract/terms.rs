@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::{
     Action, ActionType, Effect, IdempotencyKey, InvalidContract, Origin, ToolSpec,
     approval::{self, ApprovalRequest},
-    identity::Maker,
+    callable::Maker,
     key,
 };
 use crate::{clock::millis, id::Id, journal::is_default};

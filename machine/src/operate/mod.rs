@@ -9,7 +9,6 @@ mod decide;
 mod error;
 mod message;
 mod operator;
-mod prune;
 mod requeue;
 mod respond;
 mod select;

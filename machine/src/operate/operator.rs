@@ -11,7 +11,7 @@ use crate::{
     },
     id::Id,
     line::OneLine,
-    store::{Store, error::CommitError, operation::Act},
+    store::{Prune, Pruned, Store, error::CommitError, operation::Act},
     typed::State,
     view::Label,
 };
@@ -178,6 +178,16 @@ impl<'a> Operator<'a> {
         };
         let call = call.await;
         self.checked("fence", &[id], reason.unwrap_or(SHUT_OUT), call).await
+    }
+
+    /// Deletes machines that have ended: see [`Store::prune`](crate::store::Store::prune). The
+    /// detail is for the operator log.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`] if the storage cannot do it now. What was deleted before stays deleted.
+    pub async fn prune(&self, prune: &Prune, detail: &str) -> Result<Pruned, Error> {
+        Ok(self.act("prune", &[], detail).prune(prune, self.by).await?)
     }
 
     pub(super) fn act(&self, operation: &'static str, machines: &[Id], detail: &str) -> Store {

@@ -1,4 +1,6 @@
-use crate::{clock::Millis, id::Id, journal::Digest, stored::Decision};
+use serde::Serialize;
+
+use crate::{clock::Millis, id::Id, journal::Digest};
 
 /// The part of a machine that a store indexes, projected from its context and summary.
 ///
@@ -128,4 +130,35 @@ pub(crate) struct Permitted {
     /// When it expires (milliseconds since the Unix epoch).
     pub(crate) expires_at: Millis,
     pub(crate) epoch: u64,
+}
+
+/// The answer to a gate. It cannot be read from data, other than as a part of its journal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Decision {
+    /// `true` if the action may run.
+    pub approved: bool,
+    /// The name of the person.
+    pub by: String,
+    /// When, by the clock of the store (milliseconds since the Unix epoch).
+    pub at: Millis,
+    /// Until when an approval can be used, by the clock of the store.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Millis>,
+}
+
+/// What the row of a call says of it, as long as it has not ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CallState {
+    pub(crate) status: String,
+    /// The name of the state of its gate, empty if that is missing; `None` if it has no gate.
+    pub(crate) gate: Option<String>,
+    /// Its folded progress has the verdict [`IN_DOUBT`](Self::IN_DOUBT).
+    pub(crate) in_doubt: bool,
+}
+
+impl CallState {
+    /// The member of its folded progress that has the verdict, and the verdict of a call whose
+    /// effect is unknown.
+    pub(crate) const IN_DOUBT: (&str, &str) = ("verdict", "unknown");
 }

@@ -1,8 +1,6 @@
 //! Machines as data: their stored form, and the verification that turns data from outside into
 //! machines again.
 
-mod approval;
-mod call_state;
 pub(crate) mod compare;
 mod context;
 mod core;
@@ -21,8 +19,6 @@ mod upgrade;
 pub(crate) mod verify;
 mod verify_error;
 
-pub use approval::Decision;
-pub(crate) use call_state::CallState;
 pub use context::{Breach, Context};
 // Errors of the compiler name it by this path.
 #[doc(hidden)]
@@ -36,8 +32,8 @@ pub(crate) use entered::Requirement;
 pub(crate) use entered::{Entered, EnteredCall, NewCall};
 pub use history::History;
 pub(crate) use history::Newest;
-pub(crate) use index::{Approves, Permitted, ToolUse};
-pub use index::{Hold, Index};
+pub(crate) use index::{Approves, CallState, Permitted, ToolUse};
+pub use index::{Decision, Hold, Index};
 pub(crate) use outcomes::{OutcomeData, OutcomeReader};
 pub(crate) use rules::Rules;
 #[cfg(feature = "store")]
