@@ -25,10 +25,10 @@ pub mod typed;
 pub mod agent;
 #[cfg(feature = "durable")]
 pub mod clock;
-// Parts of `contract`, `id`, `journal`, `store` and `stored` are used only by agents, by the worker
-// or by SQLite.
+// Parts of `contract`, `id`, `journal`, `store`, `stored` and `view` are used only by agents, by
+// the worker or by SQLite.
 #[cfg(feature = "durable")]
-#[cfg_attr(not(all(feature = "sqlite", feature = "worker")), allow(dead_code))]
+#[cfg_attr(not(all(feature = "sqlite", feature = "worker")), allow(dead_code, unused_imports))]
 pub mod contract;
 #[cfg(feature = "store")]
 #[cfg_attr(not(all(feature = "sqlite", feature = "worker")), allow(dead_code))]
@@ -39,7 +39,7 @@ mod future;
 #[cfg_attr(not(all(feature = "sqlite", feature = "worker")), allow(dead_code))]
 mod id;
 #[cfg(feature = "durable")]
-#[cfg_attr(not(all(feature = "sqlite", feature = "worker")), allow(dead_code))]
+#[cfg_attr(not(all(feature = "sqlite", feature = "worker")), allow(dead_code, unused_imports))]
 pub mod journal;
 #[cfg(feature = "durable")]
 mod language;
@@ -64,7 +64,7 @@ mod shell;
 #[cfg_attr(not(all(feature = "agent", feature = "sqlite")), allow(dead_code))]
 pub mod store;
 #[cfg(feature = "durable")]
-#[cfg_attr(not(all(feature = "sqlite", feature = "worker")), allow(dead_code))]
+#[cfg_attr(not(all(feature = "sqlite", feature = "worker")), allow(dead_code, unused_imports))]
 pub mod stored;
 #[cfg(feature = "store")]
 #[cfg_attr(not(all(feature = "sqlite", feature = "worker")), allow(dead_code))]
@@ -75,6 +75,7 @@ pub mod text;
 #[cfg(feature = "tools")]
 pub mod tools;
 #[cfg(feature = "durable")]
+#[cfg_attr(not(all(feature = "sqlite", feature = "worker")), allow(dead_code))]
 pub mod view;
 
 #[cfg(feature = "worker")]

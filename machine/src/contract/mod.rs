@@ -71,39 +71,29 @@ pub use crate::{
 };
 pub use action::{Action, ActionType};
 pub use answer::{Answer, Applied, NoReceipt, OrRefused, Report};
-#[cfg(feature = "store")]
 pub(crate) use answer::{Answered, text_of};
 pub use approval::ApprovalRequest;
 pub use call::{Attempt, Call, Perform, ServiceFn, Token, service_fn};
-#[cfg(feature = "store")]
 pub(crate) use call_record::CallRecord;
 pub use call_stage::CallStage;
-#[cfg(feature = "store")]
-pub(crate) use callable::Maker;
-#[cfg(feature = "worker")]
-pub(crate) use callable::TypedTool;
 pub use callable::{Callable, Repeatable, ToolAnswer};
+pub(crate) use callable::{Maker, TypedTool};
 #[cfg(feature = "store")]
 pub use callback::Reporter;
 pub use callback::{Accepted, CallbackToken};
 #[cfg(feature = "store")]
 pub(crate) use close::close;
 pub use contract::Contract;
-#[cfg(feature = "store")]
 pub(crate) use effect::sealed::Sealed;
 pub use effect::{AnswersLater, Effect, EffectType, Idempotent, Irreversible, NeedsNoPermit};
 pub use execution_machine::{AnyExecution, Execution, execution};
 pub(crate) use fact::NOT_APPROVED;
 pub use fact::{CallFact, Closing, Evidence};
 pub(crate) use fork::{append, fork};
-#[cfg(feature = "store")]
 pub(crate) use gate::AnsweredGate;
 pub use gate::{Gate, WholeQuestion, decision};
 pub use in_doubt::InDoubt;
-pub(crate) use in_doubt::waits_for;
-#[cfg(feature = "store")]
-pub(crate) use in_doubt::{accept, record};
-#[cfg(feature = "store")]
+pub(crate) use in_doubt::{accept, record, waits_for};
 pub(crate) use in_flight::CallHandle;
 pub use in_flight::InFlight;
 pub use invalid::InvalidContract;
@@ -111,13 +101,11 @@ pub(crate) use invoked::invoked;
 #[doc(hidden)]
 pub use invoked::{Invoke, Invoked, row_of};
 pub use key::IdempotencyKey;
-#[cfg(feature = "store")]
 pub(crate) use limits::{MAX_RECEIPT, bounded, bounded_receipt};
 pub use machine_derive::Tool;
 pub use origin::Origin;
 pub use outcome::{CallError, FoundBy, Outcome, outcome, refusal};
 pub use permit::Permit;
-#[cfg(feature = "store")]
 pub(crate) use permit_check::{Owner, PermitCheck};
 pub use planned::Planned;
 pub use position::{GraphPosition, Mismatch};
@@ -130,11 +118,9 @@ pub use release::Release;
 pub use secret::Secret;
 pub(crate) use secret::hide_in_contract;
 pub use tool::Tool;
-#[cfg(feature = "store")]
 pub(crate) use tool::tool_name;
 pub use tool_call::ToolCall;
 pub use tool_spec::ToolSpec;
 pub use unsettled::{LateCall, Settled, Unsettled, receipt};
 pub use wording::without_arguments;
-#[cfg(feature = "store")]
 pub(crate) use wording::{Extent, visible};

@@ -22,13 +22,9 @@ pub use digest::Digest;
 pub(crate) use digest::DigestKey;
 pub use entry::Entry;
 pub use fact::{Due, Fact};
-#[cfg(feature = "sqlite")]
-pub(crate) use line::LineRef;
-pub(crate) use line::{EntryKind, Line};
+pub(crate) use line::{EntryKind, Line, LineRef};
 pub use log::Journal;
-pub(crate) use log::Pass;
-#[cfg(feature = "store")]
-pub(crate) use log::{Fixed, StoredState};
+pub(crate) use log::{Fixed, Pass, StoredState};
 pub(crate) use payload::Payload;
 pub(crate) use portable::{Unportable, check_object, check_text, check_written};
 pub use summary::Summary;

@@ -27,18 +27,13 @@ pub(crate) use data::read;
 #[doc(hidden)]
 pub use data::{Data, ReadFromData, Stored};
 pub use durable::{Durable, Restore};
-#[cfg(feature = "store")]
-pub(crate) use entered::Requirement;
-pub(crate) use entered::{Entered, EnteredCall, NewCall};
+pub(crate) use entered::{Entered, EnteredCall, NewCall, Requirement};
 pub use history::History;
 pub(crate) use history::Newest;
 pub(crate) use index::{Approves, CallState, Permitted, ToolUse};
 pub use index::{Decision, Hold, Index};
 pub(crate) use outcomes::{OutcomeData, OutcomeReader};
-pub(crate) use rules::Rules;
-#[cfg(feature = "store")]
-pub(crate) use rules::fold;
-#[cfg(feature = "store")]
+pub(crate) use rules::{Rules, fold};
 pub(crate) use session::check_session;
 pub use session::normal_session;
 pub use unread::StoredPart;
@@ -47,7 +42,5 @@ pub use unverified::{Record, Unverified};
 pub(crate) use unwritten::Unwritten;
 #[doc(hidden)]
 pub use upgrade::{upgrade, upgrade_from};
-pub(crate) use verify::Verified;
-#[cfg(feature = "store")]
-pub(crate) use verify::{KnownDefinitions, Walk, check_id, check_machine, successor};
+pub(crate) use verify::{KnownDefinitions, Verified, Walk, check_id, check_machine, successor};
 pub use verify_error::VerifyError;

@@ -2,9 +2,7 @@
 
 use serde::Serialize;
 
-#[cfg(feature = "store")]
-use crate::definition::Invocation;
-use crate::{clock::Millis, contract::CallStage, id::Id};
+use crate::{clock::Millis, contract::CallStage, definition::Invocation, id::Id};
 
 /// The calls of the state of a machine, in brief.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, crate::ToSchema)]
@@ -73,7 +71,6 @@ pub struct CallView {
 
 impl StateCalls {
     /// The calls of an invocation, in a state with this label.
-    #[cfg(feature = "store")]
     pub(crate) fn of(
         label: &str,
         invocation: &Invocation,
@@ -102,13 +99,11 @@ impl StateCalls {
     }
 
     /// Returns whether one of the calls is in this stage.
-    #[cfg(feature = "store")]
     pub(crate) fn has(&self, stage: CallStage) -> bool {
         self.stages.iter().any(|it| it.stage == stage)
     }
 }
 
-#[cfg(feature = "store")]
 impl CallView {
     pub(crate) fn words(&self) -> String {
         format!("`{}` ({})", self.name, self.stage)

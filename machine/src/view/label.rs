@@ -2,10 +2,8 @@ use std::fmt;
 
 use serde::Serialize;
 
-#[cfg(feature = "store")]
-use crate::contract::execution::Status;
 use crate::{
-    contract::{AnyExecution, Progress, Release},
+    contract::{AnyExecution, Progress, Release, execution::Status},
     line::LABELS,
 };
 
@@ -63,7 +61,6 @@ impl Label {
     }
 
     /// The labels that a stored execution in this state can have.
-    #[cfg(feature = "store")]
     pub(crate) fn of_state(status: Status) -> impl Iterator<Item = Self> + use<> {
         let labels: &[Self] = match status {
             Status::Pending => &[Self::Deferred, Self::NotStarted],

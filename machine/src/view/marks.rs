@@ -14,7 +14,6 @@ impl<'a> Marks<'a> {
         Self { newest, own: None }
     }
 
-    #[cfg(feature = "store")]
     pub(crate) fn and(mut self, own: Option<&'a Definition>) -> Self {
         self.own = own.filter(|own| own.fingerprint != self.newest.fingerprint);
         self

@@ -166,7 +166,6 @@ impl<A: Audience> Snapshot<A> {
     }
 
     /// The visible data in one line.
-    #[cfg(feature = "store")]
     pub(crate) fn data(&self) -> String {
         let data = [self.context.to_string(), self.state.to_string()];
         data.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ")

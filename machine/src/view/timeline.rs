@@ -12,6 +12,7 @@ use super::{
 use crate::{
     actor::Category,
     clock::Millis,
+    contract::CallFact,
     definition::Definition,
     id::Id,
     journal::{Entry, Fact},
@@ -87,7 +88,6 @@ pub struct CallDecision {
     pub person: String,
 }
 
-#[cfg(feature = "store")]
 impl CallDecision {
     /// The decisions in the history of a call, or in that of its gate.
     pub(crate) fn of(
@@ -96,8 +96,6 @@ impl CallDecision {
         call: &str,
         before: impl Fn(Millis) -> u64,
     ) -> impl Iterator<Item = Self> {
-        use crate::contract::CallFact;
-
         history.entries.iter().filter_map(move |entry| {
             let fact = CallFact::of(entry)?;
             if !matches!(fact, CallFact::Decided { .. } | CallFact::Confirmed { .. }) {
