@@ -265,15 +265,9 @@ pub(crate) struct Answered {
     pub(crate) accepted: Option<Accepted>,
 }
 
-/// The result of a call whose future has returned.
-pub(crate) struct Returned {
-    pub(crate) evidence: Evidence,
-    pub(crate) accepted: Option<Accepted>,
-}
-
-impl From<Evidence> for Returned {
+impl From<Evidence> for Answered {
     fn from(evidence: Evidence) -> Self {
-        Self { evidence, accepted: None }
+        Self { evidence, still_running: None, accepted: None }
     }
 }
 
@@ -282,30 +276,32 @@ impl Answered {
     pub(crate) fn of<R: Serialize, N: Serialize + Display>(
         answer: Result<Answer<R, N>, Box<dyn Any + Send>>,
     ) -> Self {
-        let mut accepted = None;
-        let (evidence, still_running) = match answer {
-            Ok(Ok(Applied(receipt))) => (Evidence::Applied(text_of(&receipt)), None),
+        let unknown = |reason: String, still_running| Self {
+            evidence: Evidence::Unknown(reason),
+            still_running,
+            accepted: None,
+        };
+        match answer {
+            Ok(Ok(Applied(receipt))) => Evidence::Applied(text_of(&receipt)).into(),
             Ok(Err(NoReceipt::NotApplied(reason))) => {
-                (Evidence::NotApplied(Refusal::of(&reason)), None)
+                Evidence::NotApplied(Refusal::of(&reason)).into()
             }
-            Ok(Err(NoReceipt::Unknown(reason))) => (Evidence::Unknown(bounded(reason)), None),
+            Ok(Err(NoReceipt::Unknown(reason))) => unknown(bounded(reason), None),
             Ok(Err(NoReceipt::Accepted(later))) => {
-                let evidence = Evidence::Unknown(later.to_string());
-                accepted = Some(later);
-                (evidence, None)
+                let answered = unknown(later.to_string(), None);
+                Self { accepted: Some(later), ..answered }
             }
             Ok(Err(NoReceipt::StillRunning(reason))) => {
-                (Evidence::Unknown(bounded(reason)), Some(StillRunning::Declared))
+                unknown(bounded(reason), Some(StillRunning::Declared))
             }
             Ok(Err(NoReceipt::CutOff(reason))) => {
-                (Evidence::Unknown(bounded(reason)), Some(StillRunning::Presumed))
+                unknown(bounded(reason), Some(StillRunning::Presumed))
             }
             Err(_) => {
                 let reason = Phrase::ServicePanicked.english().to_owned();
-                (Evidence::Unknown(reason), Some(StillRunning::Presumed))
+                unknown(reason, Some(StillRunning::Presumed))
             }
-        };
-        Self { evidence, still_running, accepted }
+        }
     }
 }
 

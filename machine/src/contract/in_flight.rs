@@ -4,7 +4,7 @@ use std::{fmt, fs::File, io, marker::PhantomData, ops::Deref, sync::Arc};
 
 use super::{
     Callable, Evidence, ToolAnswer,
-    answer::{Answered, Returned},
+    answer::Answered,
     call_record::{CallRecord, Phase},
     limits::MAX_RECEIPT,
     permit_check::{Owner, PermitCheck},
@@ -187,7 +187,7 @@ impl Started {
     }
 
     /// The service has answered. Returns the best evidence that there is.
-    pub(super) fn returned(self, answered: Answered) -> Returned {
+    pub(super) fn returned(self, answered: Answered) -> Answered {
         let Answered { evidence, still_running, accepted } = answered;
         let record = &self.handle.0.record;
         let mut state = record.state();
@@ -221,7 +221,7 @@ impl Started {
             (Some(best), _) => best.clone().into(),
             // Like a refusal, it is the word of the whole call.
             (None, Some(accepted)) if state.is_refused() => {
-                Returned { evidence, accepted: Some(accepted) }
+                Answered { accepted: Some(accepted), ..evidence.into() }
             }
             (None, Some(accepted)) => Evidence::Unknown(format!("{rest}: {accepted}")).into(),
             (None, None) => evidence.into(),

@@ -9,7 +9,7 @@ use futures_util::{
 use super::answer::know_refusal;
 use super::{
     Attempt, Call, Callable, CallbackToken, Evidence, Perform, Token, Unsettled,
-    answer::{Answered, Returned},
+    answer::Answered,
     in_flight::{CallHandle, Started},
 };
 use crate::{clock::Millis, future::BoxFuture, language::Phrase};
@@ -54,7 +54,7 @@ impl<T: Callable> Permit<T> {
     async fn called<S: Perform<T> + 'static>(self, service: S) -> Unsettled {
         let Self { call } = self;
         let (timeout, handle) = (call.timeout, call.handle.clone());
-        let outcome = |Returned { evidence, accepted }: Returned, late| {
+        let outcome = |Answered { evidence, accepted, .. }: Answered, late| {
             let open = handle.permit_check.open();
             Unsettled { evidence, accepted, late: Mutex::new(late), handle, _open: open }
         };
@@ -64,7 +64,7 @@ impl<T: Callable> Permit<T> {
             return outcome(Evidence::NotApplied(reason.into()).into(), None);
         }
         let sleep = timeout.map(|limit| permit_check.sleep(limit));
-        let running: BoxFuture<'static, Returned> = Box::pin(async move {
+        let running: BoxFuture<'static, Answered> = Box::pin(async move {
             #[cfg(feature = "store")]
             know_refusal::<T::Refusal>(T::__tool().and_then(|tool| tool.refuses));
             let started = Started::new(call.handle.clone(), S::CONFINED);
