@@ -52,7 +52,7 @@ impl Wanted<'_> {
             query = query.machine(machine);
         }
         if let Some(state) = self.state {
-            query = query.statuses(known.statuses(self.machine, state)?);
+            query = query.statuses(known.named(self.machine, state, false)?);
         }
         if let Some(session) = self.session {
             has_session(observer, session).await?;
@@ -146,20 +146,7 @@ pub async fn ended_in(
     machine: Option<&str>,
     wanted: &str,
 ) -> Result<BTreeSet<String>, Error> {
-    let known = States::of(observer).await?;
-    let of_kind =
-        known.ends.iter().filter(|(kind, _)| machine.is_none_or(|machine| machine == kind));
-    let names: BTreeSet<String> = of_kind.map(|(_, name)| name.clone()).collect();
-    let found: BTreeSet<String> =
-        names.iter().filter(|name| is_same(wanted, name)).cloned().collect();
-    match (found.is_empty(), known.is_whole) {
-        (false, _) => Ok(found),
-        (true, false) => Ok(BTreeSet::from([wanted.to_owned()])),
-        (true, true) => {
-            let what = format!("no machine has a terminal state `{}`", shortened(wanted));
-            Err(none(&what, names.into_iter()))
-        }
-    }
+    States::of(observer).await?.named(machine, wanted, true)
 }
 
 /// Refuses the name of a session that no machine has.
@@ -174,11 +161,10 @@ async fn has_session(observer: &Observer, session: &str) -> Result<(), Error> {
     Err(none(&format!("no machine belongs to the session `{}`", shortened(session)), names))
 }
 
-/// The states of the machines of a store: kind, name and label of each.
+/// The states of the machines of a store.
 struct States {
-    all: BTreeSet<(String, String, String)>,
-    /// Kind and name of terminal states.
-    ends: BTreeSet<(String, String)>,
+    /// Kind, name and label of each, and whether it is terminal.
+    all: BTreeSet<(String, String, String, bool)>,
     /// A definition cannot be read, so there may be others.
     is_whole: bool,
 }
@@ -188,27 +174,23 @@ impl States {
         let stored = observer.store.definitions().await?;
         let own = observer.own.iter().copied();
         let mut all = BTreeSet::new();
-        let mut ends = BTreeSet::new();
         // The library's own kind is there before its first machine is.
         for definition in stored.iter().map(|it| &**it).chain(own).chain([execution::DEFINITION]) {
             for state in &*definition.states {
-                if state.terminal {
-                    ends.insert((definition.name.to_string(), state.name.to_string()));
-                }
                 let is_execution = definition.name == execution::DEFINITION.name;
                 let mut labels = vec![state.label.to_string()];
                 if let (true, Ok(status)) = (is_execution, state.name.parse()) {
                     labels = Label::of_state(status).map(|it| it.to_string()).collect();
                 }
+                let (kind, name) = (&definition.name, &state.name);
+                let rows = labels.into_iter();
                 all.extend(
-                    labels
-                        .into_iter()
-                        .map(|label| (definition.name.to_string(), state.name.to_string(), label)),
+                    rows.map(|label| (kind.to_string(), name.to_string(), label, state.terminal)),
                 );
             }
         }
         let is_whole = observer.store.broken_definitions().await?.is_empty();
-        Ok(Self { all, ends, is_whole })
+        Ok(Self { all, is_whole })
     }
 
     fn has_kind(&self, machine: &str) -> Result<(), Error> {
@@ -219,11 +201,19 @@ impl States {
         Err(none(&format!("unknown kind `{}`", shortened(machine)), kinds))
     }
 
-    fn statuses(&self, machine: Option<&str>, wanted: &str) -> Result<BTreeSet<String>, Error> {
-        let of_kind = || self.all.iter().filter(|(kind, ..)| machine.is_none_or(|it| it == kind));
-        let found: BTreeSet<String> = of_kind()
-            .filter(|(_, name, label)| is_same(wanted, name) || is_same(wanted, label))
-            .map(|(_, name, _)| name.clone())
+    /// The names of the states that a name means: of any by its name or its label, or of those that
+    /// end a machine by its name.
+    fn named(
+        &self,
+        machine: Option<&str>,
+        wanted: &str,
+        ends: bool,
+    ) -> Result<BTreeSet<String>, Error> {
+        let is_of = |kind: &str| machine.is_none_or(|it| it == kind);
+        let known = || self.all.iter().filter(|it| is_of(&it.0) && (it.3 || !ends));
+        let found: BTreeSet<String> = known()
+            .filter(|(_, name, label, _)| is_same(wanted, name) || !ends && is_same(wanted, label))
+            .map(|(_, name, ..)| name.clone())
             .collect();
         if !found.is_empty() {
             return Ok(found);
@@ -231,9 +221,14 @@ impl States {
         if !self.is_whole {
             return Ok(BTreeSet::from([wanted.to_owned()]));
         }
+        let wanted = shortened(wanted);
+        if ends {
+            let what = format!("no machine has a terminal state `{wanted}`");
+            return Err(none(&what, known().map(|(_, name, ..)| name.clone())));
+        }
         let of = machine.map(|kind| format!(" of `{}`", OneLine(kind))).unwrap_or_default();
-        let labels = of_kind().map(|(.., label)| label.clone());
-        Err(none(&format!("unknown state `{}`{of}", shortened(wanted)), labels))
+        let labels = known().map(|(_, _, label, _)| label.clone());
+        Err(none(&format!("unknown state `{wanted}`{of}"), labels))
     }
 }
 
