@@ -214,7 +214,6 @@ fn is_foreign(one: char) -> bool {
         && !is_east_asian(script)
 }
 
-/// Chinese, Japanese and Korean.
 pub(crate) fn is_east_asian(script: Script) -> bool {
     matches!(
         script,

@@ -10,7 +10,6 @@ use crate::{
 };
 
 impl Progress {
-    /// The answer to a question that waits.
     fn admit_response(&self, entry: &Entry) -> Result<(), Breach> {
         if self.status != Status::Waiting || !is_by_person(entry) {
             return Err(Breach::new(

@@ -19,7 +19,6 @@ pub struct ApprovalRequest {
     pub(super) heading: Heading,
 }
 
-/// Reads an approval as a part of a contract.
 pub(super) fn read_approval<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<ApprovalRequest>, D::Error> {

@@ -126,7 +126,6 @@ impl CallRecord {
         answer
     }
 
-    /// The answer will not be written.
     pub(crate) fn not_written(&self) {
         let mut state = self.state();
         if state.written == WriteProgress::Soon {

@@ -28,7 +28,6 @@ pub enum CallStage {
 }
 
 impl CallStage {
-    /// Every stage.
     pub(crate) const ALL: [Self; 6] =
         [Self::InDoubt, Self::Asked, Self::Pending, Self::Running, Self::Ended, Self::Taken];
 }

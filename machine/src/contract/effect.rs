@@ -93,7 +93,6 @@ pub(super) mod sealed {
 }
 
 impl Effect {
-    /// Returns `true` if it is [`Irreversible`](Self::Irreversible).
     pub(crate) fn is_irreversible(self) -> bool {
         self == Self::Irreversible
     }

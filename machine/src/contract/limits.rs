@@ -25,7 +25,6 @@ fn cut(mut text: String, most: usize) -> String {
     text
 }
 
-/// The error for a receipt or a refusal that was cut.
 pub(super) fn was_cut(what: &str) -> serde_json::Error {
     serde::de::Error::custom(format!(
         "the {what} was cut because it has more than {MAX_RECEIPT} bytes"

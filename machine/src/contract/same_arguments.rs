@@ -104,7 +104,6 @@ pub(super) fn misfit<T: Tool>(reason: impl Into<String>) -> InvalidContract {
     InvalidContract::Arguments { tool: tool_name::<T>(), reason: reason.into() }
 }
 
-/// A step from the arguments to a value in them.
 enum Step<'a> {
     Member(&'a str),
     Item(usize),

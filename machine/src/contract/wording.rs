@@ -21,7 +21,6 @@ const LARGEST: usize = 20_000;
 /// The most hidden parts that a question names.
 const NAMED: usize = 10;
 
-/// The extent to which a text has the arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Extent {
     /// As much as a person reads at a glance. What is hidden is named.
@@ -55,7 +54,6 @@ pub(crate) struct Heading {
     hidden: Vec<HiddenPart>,
 }
 
-/// A part of the action that a question does not show.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum HiddenPart {

@@ -10,7 +10,6 @@ pub(crate) fn canonical(value: &Value) -> String {
     text_of(&Canonical(value, plain_number))
 }
 
-/// Like [`canonical`], for an object.
 pub(crate) fn canonical_object(map: &Map<String, Value>) -> String {
     text_of(&CanonicalObject(map, plain_number))
 }
@@ -21,7 +20,6 @@ pub(crate) fn canonical_whole(value: &Value) -> String {
     text_of(&Canonical(value, whole_number))
 }
 
-/// Like [`canonical_whole`], for an object.
 pub(crate) fn canonical_whole_object(map: &Map<String, Value>) -> String {
     text_of(&CanonicalObject(map, whole_number))
 }
@@ -101,7 +99,6 @@ pub(crate) fn plain_numbers(mut value: Value) -> Value {
     value
 }
 
-/// Like [`plain_numbers`], in place.
 pub(crate) fn make_plain(value: &mut Value) {
     match value {
         Value::Number(number) => *number = plain_number(number),
@@ -129,7 +126,6 @@ fn depth(value: &Value) -> usize {
     1 + deepest.unwrap_or(0)
 }
 
-/// Like [`depth`], for an object.
 pub(crate) fn depth_of_object(map: &Map<String, Value>) -> usize {
     1 + map.values().map(depth).max().unwrap_or(0)
 }

@@ -31,7 +31,6 @@ pub struct Due {
 }
 
 impl Due {
-    /// Returns `true` if it fires this edge.
     pub(crate) fn fires(&self, definition: &Definition, edge: &Edge) -> bool {
         definition.fires(edge, &self.trigger, self.group.as_deref())
     }

@@ -38,7 +38,6 @@ impl EntryKind {
     }
 }
 
-/// A line that borrows its texts.
 pub(crate) type LineRef<'a> = Line<&'a str, &'a str>;
 
 impl LineRef<'_> {

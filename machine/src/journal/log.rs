@@ -95,7 +95,6 @@ impl Journal {
         journal
     }
 
-    /// The journal of a machine that a store has.
     pub(crate) fn of_stored(id: Id, definition: Fingerprint, stored: StoredState) -> Self {
         let (entries, older) = (Vec::new(), Vec::new());
         let epoch = stored.epoch;

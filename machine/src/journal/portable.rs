@@ -23,7 +23,6 @@ pub(crate) enum Unportable {
     Name(String),
 }
 
-/// Checks the members and numbers of an object.
 pub(crate) fn check_object(map: &Map<String, Value>) -> Result<(), Unportable> {
     map.iter().try_for_each(|(name, value)| check_name(name).and_then(|()| check_value(value)))
 }

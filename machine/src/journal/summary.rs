@@ -86,7 +86,6 @@ impl Summary {
         }
     }
 
-    /// When the next deadline is due, by the clock of the store.
     pub(crate) fn due_at(&self) -> Option<Millis> {
         Due::first(&self.deadlines)
     }

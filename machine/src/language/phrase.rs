@@ -18,11 +18,9 @@ macro_rules! phrases {
         }
 
         impl Phrase {
-            /// Every text.
             #[cfg(test)]
             pub(super) const ALL: &'static [Self] = &[$(Self::$name),*];
 
-            /// The text in English.
             pub(crate) const fn english(self) -> &'static str {
                 match self {
                     $(Self::$name => $english,)*

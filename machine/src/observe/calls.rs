@@ -23,7 +23,6 @@ use crate::{
     view::{CallView, StateCalls},
 };
 
-/// The maximum number of calls that are read in detail.
 const MAX_DETAILED: usize = 50;
 
 #[derive(Debug, Default)]
@@ -270,7 +269,6 @@ fn add_outcomes(
     }
 }
 
-/// The calls whose outcomes are in an inbox.
 fn outcomes(
     inbox: &[Result<Received, LoadError>],
     status: Delivery,
@@ -293,7 +291,6 @@ fn is_kept(row: &CallRow) -> bool {
     !row.has_ended || is_waited_for(row)
 }
 
-/// What the row of an execution says.
 fn call_state(execution: &AnyExecution) -> CallState {
     let gate = execution.journal().stored().gate.clone();
     CallState {

@@ -8,7 +8,6 @@ use crate::{
     store::{Child, LoadError},
 };
 
-/// The maximum number of open children that are read.
 const MAX_DETAILED: usize = 50;
 
 /// A machine started by another machine.

@@ -39,7 +39,6 @@ impl<A: Audience> ConcernList<A> {
 }
 
 impl<A: Audience> Concern<A> {
-    /// A concern without details.
     pub(super) fn new(reason: ConcernReason, id: Option<Id>, summary: String) -> Self {
         Self {
             reason,

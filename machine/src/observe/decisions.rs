@@ -10,7 +10,6 @@ use crate::{
     view::CallDecision,
 };
 
-/// The maximum number of calls whose histories are read.
 const MAX_CALLS: usize = 50;
 
 impl Observer {

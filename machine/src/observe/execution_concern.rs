@@ -11,7 +11,6 @@ use crate::{
 };
 
 impl Observer {
-    /// The concern about an execution for this reason.
     pub(super) async fn concern_of_execution<A: Audience>(
         &self,
         reason: ConcernReason,

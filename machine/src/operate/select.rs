@@ -161,7 +161,6 @@ async fn has_session(observer: &Observer, session: &str) -> Result<(), Error> {
     Err(none(&format!("no machine belongs to the session `{}`", shortened(session)), names))
 }
 
-/// The states of the machines of a store.
 struct States {
     /// Kind, name and label of each, and whether it is terminal.
     all: BTreeSet<(String, String, String, bool)>,

@@ -24,7 +24,6 @@ impl fmt::Debug for Entered {
     }
 }
 
-/// A call of a state that is entered.
 pub(crate) struct EnteredCall {
     /// Its place among the calls of the entry.
     pub(crate) position: u32,

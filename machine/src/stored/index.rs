@@ -90,7 +90,6 @@ pub(crate) struct Approves {
     pub(crate) decision: Option<Decision>,
 }
 
-/// The use of a tool by a machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ToolUse {
     pub(crate) name: String,

@@ -225,7 +225,6 @@ impl Walk {
         known.get(fingerprint).map(|definition| ReplayPosition { definition, state })
     }
 
-    /// Follows the next entry, if it is legal.
     pub(crate) fn step(
         &mut self,
         known: &KnownDefinitions<'_>,

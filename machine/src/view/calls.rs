@@ -70,7 +70,6 @@ pub struct CallView {
 }
 
 impl StateCalls {
-    /// The calls of an invocation, in a state with this label.
     pub(crate) fn of(
         label: &str,
         invocation: &Invocation,
@@ -98,7 +97,6 @@ impl StateCalls {
         }
     }
 
-    /// Returns whether one of the calls is in this stage.
     pub(crate) fn has(&self, stage: CallStage) -> bool {
         self.stages.iter().any(|it| it.stage == stage)
     }

@@ -237,7 +237,6 @@ pub(crate) struct Part {
     pub(crate) error: Option<String>,
 }
 
-/// The payload that the actor provided.
 fn payload<A: Audience>(
     entry: &Entry,
     marks: Option<Marks<'_>>,
