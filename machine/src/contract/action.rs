@@ -168,11 +168,12 @@ impl Action {
         Self::new(ActionType::ToolCall, detail)
     }
 
-    pub(super) fn with_identity(&self, identity: Option<Value>) -> Result<Self, InvalidContract> {
+    /// The same action with another member, or without it.
+    pub(super) fn with(&self, member: &str, value: Option<Value>) -> Result<Self, InvalidContract> {
         let mut detail = self.action_detail.clone();
-        match identity {
-            Some(identity) => drop(detail.insert("identity".to_owned(), identity)),
-            None => drop(detail.remove("identity")),
+        match value {
+            Some(value) => drop(detail.insert(member.to_owned(), value)),
+            None => drop(detail.remove(member)),
         }
         Self::new(self.action_type.clone(), detail)
     }
@@ -180,13 +181,6 @@ impl Action {
     /// Its identity as canonical text; `None` if all arguments identify it.
     pub(crate) fn identity(&self) -> Option<String> {
         self.tool().and_then(|call| call.identity).map(canonical_whole)
-    }
-
-    /// Returns the action with this occurrence: a deliberate repetition.
-    pub(super) fn on_occasion(&self, occurrence: &str) -> Result<Self, InvalidContract> {
-        let mut detail = self.action_detail.clone();
-        detail.insert("occurrence".to_owned(), Value::from(occurrence));
-        Self::new(self.action_type.clone(), detail)
     }
 
     pub(super) fn tool(&self) -> Option<CallParts<'_>> {

@@ -47,7 +47,7 @@ pub trait Callable: sealed::Sealed + Send + Sync + Sized + 'static {
     /// make that of this tool, or cannot read its arguments. By default from all arguments.
     #[doc(hidden)]
     fn __remade(action: &Action) -> Result<Option<Action>, InvalidContract> {
-        action.with_identity(None).map(Some)
+        action.with("identity", None).map(Some)
     }
 }
 
@@ -131,7 +131,7 @@ impl<T: Tool> Callable for T {
             return Ok(None);
         };
         let Ok(tool) = T::deserialize(call.arguments) else { return Ok(None) };
-        action.with_identity(identity(&tool)?).map(Some)
+        action.with("identity", identity(&tool)?).map(Some)
     }
 }
 

@@ -220,7 +220,7 @@ impl Contract {
     /// [`InvalidContract::TooLarge`] if the action becomes too large by it.
     pub fn occurrence(mut self, name: &str, _by: &GraphRunner) -> Result<Self, InvalidContract> {
         let name = Name::new(name)?;
-        self.0.action = self.0.action.on_occasion(name.as_str())?;
+        self.0.action = self.0.action.with("occurrence", Some(name.as_str().into()))?;
         self.0.key = self.0.derived_key();
         // It was about the old action.
         self.0.forget_decision();

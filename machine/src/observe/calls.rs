@@ -96,7 +96,8 @@ impl Observer {
         let id = machine.row.id;
         let of_state = CallsOf::observed(machine);
         let since = of_state.since();
-        let queued: BTreeSet<Id> = outcomes(inbox, Delivery::Queued).collect();
+        let queued = inbox.iter().flatten().filter(|it| it.status == Delivery::Queued);
+        let queued: BTreeSet<Id> = queued.filter_map(Received::call).collect();
         let is_open = |it: &&Child| !it.has_ended || queued.contains(&it.id);
         let calls = children.iter().filter(|it| it.position.is_some());
         let left: BTreeSet<u64> = calls.filter(is_open).map(|it| it.since).collect();
@@ -267,17 +268,6 @@ fn add_outcomes(
             _ => {}
         }
     }
-}
-
-fn outcomes(
-    inbox: &[Result<Received, LoadError>],
-    status: Delivery,
-) -> impl Iterator<Item = Id> + '_ {
-    inbox
-        .iter()
-        .flatten()
-        .filter(move |message| message.status == status)
-        .filter_map(Received::call)
 }
 
 /// A move that leaves a call waits for it while it may have taken effect and the machine does not
