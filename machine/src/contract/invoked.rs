@@ -25,8 +25,9 @@ use crate::{
     note = "implement `machine::contract::Tool` for it; a set of calls is written `name: [Tool]`"
 )]
 pub trait Invoke: Callable {
-    const SERVICE: &'static str;
-    const METHOD: &'static str;
+    // That of a call whose tool is known at run time only is empty.
+    const SERVICE: &'static str = "";
+    const METHOD: &'static str = "";
     type Effect: EffectType;
 
     /// # Errors
@@ -51,8 +52,6 @@ impl<T: Tool> Invoke for T {
 }
 
 impl Invoke for Action {
-    const SERVICE: &'static str = "";
-    const METHOD: &'static str = "";
     type Effect = Irreversible;
 
     fn contract(&self, author: &ReasoningNode) -> Result<Contract, InvalidContract> {
@@ -62,8 +61,6 @@ impl Invoke for Action {
 
 /// Whether it can be repeated is known when it is made.
 impl Invoke for ToolCall {
-    const SERVICE: &'static str = "";
-    const METHOD: &'static str = "";
     type Effect = Irreversible;
 
     fn contract(&self, author: &ReasoningNode) -> Result<Contract, InvalidContract> {
