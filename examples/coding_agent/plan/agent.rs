@@ -30,6 +30,7 @@ use crate::{
     workspace::{
         edits::Workspace,
         refusal::{Code, Refusal},
+        set::Digest,
         tools::Lookup,
     },
 };

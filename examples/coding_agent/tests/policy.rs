@@ -275,7 +275,7 @@ fn what_is_in_the_way_is_told() {
 async fn a_person_reads_why_a_task_is_blocked() {
     type Says = fn(&Plan) -> Option<Answer>;
     let mut fails = script();
-    fails.plan.verification.commands = vec![command(&["ls", "--", "no-such-file"])];
+    fails.plan.verification.commands = vec![command(&["cat", "--", "no-such-file"])];
     let once = |digest| Answer::Yes(Scope::Once(digest));
     let cases: [(Script, Says, &[&str]); 3] = [
         (script(), |_| Some(Answer::No("too risky".to_owned())), &["| too risky"]),
@@ -303,7 +303,8 @@ async fn a_person_reads_why_a_task_is_blocked() {
 #[tokio::test]
 async fn the_rest_of_the_detail_is_in_the_store() {
     let (secret, end) = ("the password is 77", "line 30");
-    let check = format!("#!/bin/sh\necho {secret}\nseq -f 'line %g' 30\nexit 1\n");
+    let lines = "i=0\nwhile [ $i -lt 30 ]; do i=$((i + 1)); echo line $i; done";
+    let check = format!("#!/bin/sh\necho {secret}\n{lines}\nexit 1\n");
     let desk = repository(&[("a", "old\n"), ("check", &check)]);
     let mut script = usual();
     script["repairs"] = json!([]);

@@ -91,7 +91,7 @@ fn git_is_not_led_astray() {
         let evil =
             repository(&[("a", "old\n"), ("sub/a", "new\n"), ("sub/b", "old\n"), attributes]);
         let (ran, mut agent) = (desk.root().join("ran"), agent(&desk, &desk.path("sub")));
-        lead(&mut agent, &desk, &evil, &format!("touch {}; cat", ran.display()));
+        lead(&mut agent, &desk, &evil, &format!(": > {}; cat", ran.display()));
         // Of the same length, so that git reads it.
         fs::write(desk.path("sub/a"), "new\n").unwrap();
         // Git would write this time to its index.
@@ -109,7 +109,7 @@ fn git_is_not_led_astray() {
 const BRANCHES: &str = "\
 git config user.name ann && git config user.email ann@localhost && git config commit.gpgsign false
 git checkout --quiet -b other && echo theirs > a && git commit --quiet --all --message theirs
-touch b && git add b && git commit --quiet --message more
+: > b && git add b && git commit --quiet --message more
 git checkout --quiet - && echo ours > a && git commit --quiet --all --message ours
 echo newer > a && git commit --quiet --all --message newer
 ";

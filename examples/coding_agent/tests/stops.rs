@@ -6,6 +6,7 @@ use std::{
 };
 
 use machine::operate::Finding;
+use rustix::fs::{CWD, Mode, mkfifoat};
 use serde_json::{Value, json};
 
 use crate::{
@@ -18,13 +19,14 @@ use crate::{
 
 /// Blocks when it runs for the first time. It counts its runs outside of the folder.
 const BLOCKS: &str = "#!/bin/sh\necho run >> ../log\nif mkdir ../once; then\n    echo $$ > ../pid\n    \
-                      exec sleep 600\nfi\ngrep -q right a\n";
+                      read line < ../pipe\nfi\ngrep -q right a\n";
 
 pub const CHECK: &str = "run [\"./check\"]";
 
 /// A plan without repairs, whose check blocks.
 pub fn checks() -> (Desk, Value) {
     let desk = repository(&[("a", "old\n"), ("check", BLOCKS)]);
+    mkfifoat(CWD, desk.root().join("pipe"), Mode::RUSR | Mode::WUSR).unwrap();
     let mut script = script("a", &[&["./check"]], RIGHT, RIGHT);
     script["repairs"] = json!([]);
     (desk, script)

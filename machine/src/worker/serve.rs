@@ -87,8 +87,9 @@ enum Woken {
 }
 
 impl Loop {
-    pub(super) async fn run(mut self, until: Until) -> Result<(), WorkerError> {
-        if let Err(error) = self.join(&until).await {
+    pub(super) async fn run(mut self) -> Result<(), WorkerError> {
+        let shared = Arc::clone(&self.shared);
+        if let Err(error) = self.join(&shared.until).await {
             // What `start` returned may be looked at only when it is stopped.
             telemetry::NotStarted { error: error.class() }.emit();
             if error.is_refusal() {
@@ -97,7 +98,6 @@ impl Loop {
             }
             return Err(error);
         }
-        let shared = Arc::clone(&self.shared);
         let (store, settings) = (&shared.store, &shared.settings);
         let heart = Arc::clone(&shared);
         // It ends with this future, however that ends.
@@ -105,8 +105,8 @@ impl Loop {
         heartbeat.spawn(async move {
             heart.leases.heartbeat(&heart.store, &heart.settings).await;
         });
-        let result = self.serve(&until).await;
-        shared.stopping.store(true, Ordering::Release);
+        let result = self.serve(&shared.until).await;
+        shared.ended.store(true, Ordering::Release);
         self.finish(store.inner.clock.uptime() + settings.grace).await;
         heartbeat.shutdown().await;
         self.abandon().await;

@@ -8,7 +8,13 @@ use std::{
     time::Duration,
 };
 
-use super::{FailedAttempt, Stopping, lease::Leases, settings::Settings, task::Kept, until::Stop};
+use super::{
+    FailedAttempt, Stopping,
+    lease::Leases,
+    settings::Settings,
+    task::Kept,
+    until::{Stop, Until},
+};
 use crate::{
     actor::{Actors, Senders},
     id::Id,
@@ -40,8 +46,9 @@ pub(super) struct Shared {
     pub(super) leases: Leases,
     pub(super) on_error: Option<OnError>,
     pub(super) on_stop: Option<OnStop>,
-    /// Jobs end after their current step.
-    pub(super) stopping: AtomicBool,
+    pub(super) until: Until,
+    /// The worker looks for no more work.
+    pub(super) ended: AtomicBool,
     /// Handlers are stopped.
     pub(super) halt: Stop,
     /// Machines that are left to others: until when, or until the revision changes.
@@ -51,8 +58,9 @@ pub(super) struct Shared {
 }
 
 impl Shared {
+    /// Jobs end after their current step. The loop may notice a request to stop later than they.
     pub(super) fn is_stopping(&self) -> bool {
-        self.stopping.load(Ordering::Acquire)
+        self.until.is_over() || self.ended.load(Ordering::Acquire)
     }
 
     /// Takes what the handler has kept for this machine, and keeps this instead.

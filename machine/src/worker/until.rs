@@ -9,6 +9,7 @@ use tokio::task::JoinHandle;
 use super::WorkerError;
 use crate::store::Unavailable;
 
+#[derive(Debug)]
 pub(super) enum Until {
     Stopped(Arc<Stop>),
     Idle,

@@ -368,7 +368,8 @@ impl Worker {
             leases: Leases::default(),
             on_error,
             on_stop,
-            stopping: AtomicBool::new(false),
+            until,
+            ended: AtomicBool::new(false),
             halt: Stop::default(),
             left: Mutex::default(),
             kept: Mutex::default(),
@@ -389,7 +390,7 @@ impl Worker {
             alone: None,
             calls,
         }
-        .run(until)
+        .run()
     }
 }
 
