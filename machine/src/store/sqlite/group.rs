@@ -32,6 +32,10 @@ use crate::{
 /// process has much to write does not fail because another one commits at that moment.
 const LEAST_MS: u64 = 10;
 
+/// The time for which a look at the file after a commit counts as that before the next one, so that
+/// a busy store looks once for each group. What is moved within it is noticed after the commit.
+const LOOKED: Duration = Duration::from_millis(10);
+
 pub(super) type WriteOutcome = Result<Result<AppliedBatch, Rejected>, Unavailable>;
 
 pub(super) type Opened = Box<dyn Fn(&mut Connection) -> rusqlite::Result<()> + Send>;
@@ -42,6 +46,8 @@ pub(super) struct Group {
     settings: StoreSettings,
     /// To notice that the file or its log was moved away.
     place: Files,
+    /// When they were last found in place after a commit.
+    looked_at: Option<Instant>,
     /// None after an error that left the connection in doubt; it is opened again for the next
     /// group. It waits for a lock only in [`begin`].
     connection: Option<Connection>,
@@ -96,6 +102,7 @@ impl Group {
         connection::wait(&connection, 0)?;
         Ok(Self {
             place,
+            looked_at: None,
             path,
             settings,
             connection: Some(connection),
@@ -156,7 +163,9 @@ impl Group {
             }
         };
         // A write to a file that the path no longer leads to would be lost.
-        if !self.place.is_in_place(&self.path) {
+        let looked_at = self.looked_at.take();
+        let is_fresh = looked_at.is_some_and(|at| at.elapsed() < LOOKED);
+        if !is_fresh && !self.place.is_in_place(&self.path) {
             self.roll_back();
             return Err(GroupFailure::Begin(Unavailable::Moved));
         }
@@ -182,6 +191,7 @@ impl Group {
                     let error = Unavailable::indeterminate(Unavailable::Moved);
                     return Ok(outcomes.into_iter().map(|it| it.and(Err(error.clone()))).collect());
                 }
+                self.looked_at = wrote.map(|_| Instant::now());
                 Ok(outcomes)
             }
             Err(error) => Ok(self.decide(batches, outcomes, wrote, &error)),
