@@ -24,15 +24,6 @@ impl Id {
         Self(uuid::Builder::from_unix_timestamp_millis(at, &rest).into_uuid())
     }
 
-    /// Random bytes.
-    pub(crate) fn random_bytes() -> [u8; 8] {
-        // The last eight bytes of a version 7 UUID are random, but for the two bits of its variant.
-        let bytes = *Uuid::now_v7().as_bytes();
-        let mut random = [0; 8];
-        random.copy_from_slice(&bytes[8..]);
-        random
-    }
-
     /// The 32 hexadecimal digits of the text as a number.
     pub(crate) fn as_u128(&self) -> u128 {
         self.0.as_u128()

@@ -114,7 +114,7 @@ impl Store {
 
     /// A batch of nothing, with a new commit id.
     pub(crate) fn new_batch(&self) -> WriteBatch {
-        let batch = WriteBatch::new(i64::from_le_bytes(Id::random_bytes()), self.now());
+        let batch = WriteBatch::new(WriteBatch::new_commit_id(), self.now());
         batch.at_transaction(&self.inner.clock)
     }
 

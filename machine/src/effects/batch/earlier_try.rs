@@ -4,7 +4,7 @@ use crate::{
     effects::{batch::item::Item, error::EffectError},
     id::Id,
     journal::StoredState,
-    store::handle::Store,
+    store::{backend::WriteBatch, handle::Store},
 };
 
 /// The id of an earlier attempt at the same batch whose outcome is unknown; otherwise a new one.
@@ -16,7 +16,7 @@ pub(super) fn commit_id(items: &mut [Item<'_>]) -> i64 {
     let first = earlier.next().flatten();
     match first {
         Some(id) if earlier.all(|other| other == Some(id)) => id,
-        _ => i64::from_le_bytes(Id::random_bytes()),
+        _ => WriteBatch::new_commit_id(),
     }
 }
 

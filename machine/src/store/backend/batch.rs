@@ -1,4 +1,9 @@
-use std::{ops::RangeInclusive, sync::Arc};
+use std::{
+    hash::{BuildHasher, Hasher, RandomState},
+    ops::RangeInclusive,
+    process,
+    sync::Arc,
+};
 
 use super::{
     claim::{AttemptChange, KeyClaim},
@@ -107,6 +112,14 @@ impl OtherAttempts {
 impl WriteBatch {
     pub(crate) fn new(commit_id: i64, now: Millis) -> Self {
         Self { commit_id, now, ..Self::default() }
+    }
+
+    /// A random commit id. A thread asks the system for randomness once, and not for each commit.
+    pub(crate) fn new_commit_id() -> i64 {
+        let mut hasher = RandomState::new().build_hasher();
+        // After a fork, both processes have the same keys.
+        hasher.write_u32(process::id());
+        hasher.finish().cast_signed()
     }
 
     /// With the time of its transaction for what is compared with deadlines: messages, and ends of
