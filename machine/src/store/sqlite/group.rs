@@ -187,7 +187,9 @@ impl Group {
                 self.known = Some(known);
                 self.numbers.committed();
                 // Moved away since the last check: it is unknown where the commit is.
-                if wrote.is_some() && !self.place.is_in_place(&self.path) {
+                // What nothing was written for was looked at before, unless that was skipped.
+                let has_to_look = wrote.is_some() || is_fresh;
+                if has_to_look && !self.place.is_in_place(&self.path) {
                     let error = Unavailable::indeterminate(Unavailable::Moved);
                     return Ok(outcomes.into_iter().map(|it| it.and(Err(error.clone()))).collect());
                 }

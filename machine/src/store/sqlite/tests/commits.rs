@@ -74,3 +74,19 @@ fn a_commit_writes_to_no_index_of_what_stays() {
     apply(&store, vec![machine.end()]).unwrap();
     assert!(pages() - before <= 7, "{}", pages() - before);
 }
+
+/// A retry that has nothing to write is an answer about the file, too.
+#[test]
+fn a_batch_in_a_file_that_was_moved_is_not_done() {
+    let (place, store) = Place::opened();
+    let mut machine = Machine::execution();
+    let creates = batch(vec![machine.create()]);
+    for _ in 0..2 {
+        wait(store.apply(creates.clone())).unwrap().unwrap();
+    }
+    let away = place.0.path().join("away");
+    std::fs::rename(place.path(), &away).unwrap();
+    wait(store.apply(creates.clone())).unwrap_err();
+    std::fs::rename(away, place.path()).unwrap();
+    wait(store.apply(creates)).unwrap().unwrap();
+}
