@@ -93,19 +93,18 @@ impl OpenAi {
     /// The model that the environment names. The folder keeps its answers.
     pub fn from_environment(folder: &Path) -> Result<Self, Refusal> {
         let setting = |name: &'static str| env::var(name).map_err(|_| Refusal::new(name, NOT_SET));
-        Self::new(Settings {
+        Ok(Self::new(Settings {
             url: setting(URL)?,
             model: setting(MODEL)?,
             key: env::var(KEY).ok(),
             folder: folder.to_owned(),
             patience: Duration::from_mins(2),
             pauses: [1, 4].map(Duration::from_secs).to_vec(),
-        })
+        }))
     }
 
-    pub fn new(settings: Settings) -> Result<Self, Refusal> {
-        let Settings { folder, patience, .. } = &settings;
-        DirBuilder::new().recursive(true).mode(0o700).create(folder).at(folder.display())?;
+    pub fn new(settings: Settings) -> Self {
+        let Settings { patience, .. } = &settings;
         let client = ureq::Agent::config_builder()
             .http_status_as_error(false)
             .max_redirects(0) // nothing else gets the key
@@ -114,7 +113,7 @@ impl OpenAi {
             .timeout_global(Some(*patience * 10))
             .build()
             .new_agent();
-        Ok(Self { client, settings })
+        Self { client, settings }
     }
 
     /// Asks for a call of a tool, and says what is wrong with answers that cannot be used, also
@@ -196,6 +195,9 @@ impl OpenAi {
         }
         let message = self.request(body)?;
         let json = serde_json::to_vec(&message).map_err(lasting)?;
+        let folder = file.parent().unwrap_or(file);
+        let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+        made.at(folder.display()).map_err(lasting)?;
         write_file(file, &file.with_extension("new"), &json).map_err(lasting)?;
         Ok(message)
     }

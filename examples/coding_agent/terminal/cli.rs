@@ -27,6 +27,7 @@ use tokio::{
 use super::{
     demo,
     face::{Face, IS_AT_PROMPT},
+    repository,
     session::Session,
 };
 
@@ -191,7 +192,9 @@ async fn drive(asked: Do, folder: &Path, store: &Path) -> Result<Exit, Failure> 
 fn undo(folder: &Path, store: &Path) -> Result<Exit, Refusal> {
     let workspace = Workspace::open(folder, store, Box::new(|_, _| Ok(())))?;
     Commands::new(&workspace).recover()?;
+    repository::check(&workspace.folder.path, true)?;
     let report = workspace.undo()?;
+    let is_all = report.ending == Ending::Applied && report.conflicts.is_empty();
     let text = match report.ending {
         Ending::Applied => "undone",
         Ending::NotApplied => "not undone",
@@ -204,7 +207,7 @@ fn undo(folder: &Path, store: &Path) -> Result<Exit, Refusal> {
         face.note(&format!("{}: changed by somebody else, and left as it is", conflict.path));
     }
     tell_displaced(&workspace, store, &face)?;
-    Ok(if report.ending == Ending::Applied { Exit::Done } else { Exit::Error })
+    Ok(if is_all { Exit::Done } else { Exit::Error })
 }
 
 /// Lists the files in which what somebody wrote at the same time is kept.

@@ -213,6 +213,9 @@ fn write_summary(summary: &Summary, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     for (check, is_ok) in verified {
         writeln!(f, "{}: {check}", if *is_ok { "passed" } else { "failed" })?;
     }
+    if verified.is_empty() {
+        writeln!(f, "not verified: no check has run")?;
+    }
     for seen in seen {
         writeln!(f, "{seen}")?;
     }

@@ -65,7 +65,12 @@ pub fn check(folder: &Path, allows_changes: bool) -> Result<(), Refusal> {
     if let Some((_, what)) = MARKS.into_iter().find(|(mark, _)| found.join(mark).exists()) {
         return Err(Refusal::new(what, UNFINISHED));
     }
-    let status = ["status", "--porcelain", "--"].map(OsStr::new);
+    if !git(top, &["ls-files", "--unmerged"])?.is_empty() {
+        return Err(Refusal::new("a merge of files", UNFINISHED));
+    }
+    // Configuration, also that of the repository, can leave these out.
+    let all = ["--untracked-files=normal", "--ignore-submodules=none"];
+    let status = ["status", "--porcelain", all[0], all[1], "--"].map(OsStr::new);
     let changes = git(top, &[&status[..], &[folder.as_os_str()]].concat())?;
     match changes.lines().next() {
         Some(first) if !allows_changes => Err(Refusal::new(first, DIRTY)),

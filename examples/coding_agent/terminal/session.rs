@@ -38,7 +38,7 @@ use machine_console::http::{Http, serve};
 use tokio::{net::TcpListener, time::sleep};
 
 use super::{
-    cli::{Do, Exit, Failure, tell_displaced},
+    cli::{Do, Exit, Failure, Said, tell_displaced},
     face::{Face, Told},
     preview::{preview, rate},
     repository,
@@ -140,6 +140,11 @@ impl<P: Planner + Clone> Session<P> {
         let newest = self.jobs.load_all::<AnyJob>(&Query::new().newest_first().limit(1)).await?;
         let newest = newest.items.into_iter().next().transpose()?;
         let open = newest.as_ref().and_then(|job| Some((job.id(), job.goal()?)));
+        let says_no = |said: &Said| said.cancel.is_some() || said.decline.is_some();
+        if open.is_some() && !self.asked.said.as_ref().is_some_and(says_no) {
+            // Its own edits are changes, too.
+            repository::check(&lock(&self.workspace).folder.path, true)?;
+        }
         let Some(task) = &self.asked.task else { return Ok(newest.map(|job| job.id())) };
         if let Some((id, goal)) = open {
             // Answers are added to a goal, each as a line.

@@ -62,7 +62,7 @@ fn serve(stream: &TcpStream, head: &str, repeated: &str) -> io::Result<()> {
 fn planner(address: SocketAddr, folder: &Path) -> OpenAi {
     let (url, model, folder) = (format!("http://{address}/v1"), "small".into(), folder.to_owned());
     let key = Some("secret".to_owned());
-    OpenAi::new(Settings { url, model, key, folder, patience: STUCK, pauses: Vec::new() }).unwrap()
+    OpenAi::new(Settings { url, model, key, folder, patience: STUCK, pauses: Vec::new() })
 }
 
 fn brief() -> Brief {

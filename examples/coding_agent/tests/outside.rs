@@ -158,6 +158,50 @@ fn the_store_is_outside_and_of_one_folder() {
     assert!(why.contains(folder.to_str().unwrap()), "{why}");
 }
 
+/// Fills the second folder, with what it may take from the first.
+type Fill = fn(&Path, &Path);
+
+/// What is in a store is trusted, also the consents of people, so a repository cannot bring one.
+#[test]
+fn a_store_that_was_not_made_here_is_refused() {
+    let desk = desk();
+    drop(desk.open());
+    fs::rename(desk.store(), desk.root().join("shipped")).unwrap();
+    let link = desk.root().join("outside/secret");
+    let before = fs::read(&link).unwrap();
+    let table: [(&str, Fill); 4] = [
+        ("a copy with its claim", |shipped, store| {
+            fs::copy(shipped.join("folder"), store.join("folder")).map(drop).unwrap();
+        }),
+        ("without a claim", |_, store| fs::create_dir(store.join("sets")).unwrap()),
+        ("a file of a person", |_, store| fs::write(store.join("new"), "mine").unwrap()),
+        ("a claim of nobody", |_, store| fs::write(store.join("folder"), "").unwrap()),
+    ];
+    for (what, fill) in table {
+        fs::create_dir(desk.store()).unwrap();
+        fill(&desk.root().join("shipped"), &desk.store());
+        let names = || fs::read_dir(desk.store()).unwrap().count();
+        let opened = Workspace::open(&desk.folder(), &desk.store(), Box::new(|_, _| Ok(())));
+        assert_eq!(opened.map(drop).unwrap_err().code, Code::E_POLICY_DENIED, "{what}");
+        assert_eq!(names(), 1, "{what}");
+        fs::remove_dir_all(desk.store()).unwrap();
+    }
+    // What a crash has left; a link is not followed.
+    fs::create_dir(desk.store()).unwrap();
+    symlink(&link, desk.store().join(".coding-agent-new")).unwrap();
+    drop(desk.open());
+    assert_eq!(fs::read(&link).unwrap(), before);
+}
+
+#[test]
+fn the_files_of_git_are_no_folder_of_an_agent() {
+    let desk = desk();
+    for folder in [".git", ".git/hooks"] {
+        let opened = Workspace::open(&desk.path(folder), &desk.store(), Box::new(|_, _| Ok(())));
+        assert_eq!(opened.map(drop).unwrap_err().why, refusal::OF_GIT.1);
+    }
+}
+
 /// One agent works on a folder, whatever its store is.
 #[test]
 fn a_folder_has_one_agent() {

@@ -68,7 +68,6 @@ impl Server {
         let (url, model, folder) = (self.url.clone(), "small".to_owned(), folder.to_owned());
         let key = Some("secret".to_owned());
         OpenAi::new(Settings { url, model, key, folder, patience, pauses: pauses.to_vec() })
-            .unwrap()
     }
 
     fn requests(&self) -> Vec<Value> {

@@ -1,6 +1,6 @@
 //! What a person reads, which commands ask each time, and where they run.
 
-use std::{fs, path::Path};
+use std::{fs, ops::Range, path::Path};
 
 use coding_agent::{
     plan::{
@@ -29,6 +29,7 @@ use crate::{
     workspace::{
         place::Place,
         refusal::{Code, DESTROYS, SHELL, Why},
+        set::Digest,
     },
 };
 
@@ -162,8 +163,11 @@ fn checks_are_known_by_all_their_words() {
 /// a file.
 #[test]
 fn the_policy_asks() {
-    let long = format!("old\n{}", "more\n".repeat(30));
-    let most = format!("@@\n-old\n{}+wrong\n", "-more\n".repeat(30));
+    let lines = |sign: &str, numbers: Range<u32>| {
+        numbers.fold(String::new(), |text, number| format!("{text}{sign}more {number}\n"))
+    };
+    let long = format!("old\n{}", lines("", 0..30));
+    let most = format!("@@\n-old\n{}+wrong\n", lines("-", 0..30));
     let checks = |argv: &[&str]| planned("a", &[argv], WRONG, RIGHT);
     let edits = |diff: &str| planned("a", &[&["./check"]], diff, RIGHT);
     let expects = |files: &[&str]| {
@@ -176,6 +180,18 @@ fn the_policy_asks() {
     let mut second = calls[0].clone();
     second["edits"][0]["diff"] = json!(most.replace("-old", "-older").replace("wrong", "right"));
     calls.as_array_mut().unwrap().push(second);
+    // In a call of its own each time, less than half.
+    let check: [&[&str]; 1] = [&["grep", "-q", "old", "a"]];
+    let mut little = planned("a", &check, &format!("@@\n{}", lines("-", 0..12)), RIGHT);
+    let calls = little["plan"]["steps"][0]["tool_calls"].as_array_mut().unwrap();
+    let mut second = calls[0].clone();
+    second["edits"][0]["diff"] = json!(format!("@@\n{}", lines("-", 12..24)));
+    calls.push(second);
+    let mut deleted = usual();
+    deleted["plan"]["steps"][0]["tool_calls"][0]["edits"] =
+        json!([{"tool": "delete", "path": "a", "read": Digest::of(long.as_bytes())}]);
+    deleted["plan"]["verification"]["commands"][0]["argv"] =
+        json!(["grep", "-q", "right", "check"]);
     let edited = planned("check", &[&["./check"]], "@@\n-grep -q right a\n+true\n", "");
     let mut wrong = Vec::new();
     for (task, script, objection) in [
@@ -187,6 +203,8 @@ fn the_policy_asks() {
         (TASK, expects(&["a", "check"]), "expects to change"),
         (TASK, edits(&most), "removes most"),
         (TASK, twice, "removes most"),
+        (TASK, little, "removes most"),
+        (TASK, deleted, "removes most"),
         (TASK, edits("@@\n-none\n+wrong\n"), "cannot be shown"),
         ("Remove it", usual(), "an undo"),
     ] {
@@ -244,8 +262,8 @@ fn a_person_reads_lines_of_the_program() {
         (Told::Note { text: &texts[0] }, "sums\\nDone:"),
         (
             Told::Summary(&summary),
-            "Done:\nbecause:\n  sums\\nDone:\nThe risk is Low. Sets of edits that `undo` takes \
-             back: 0.",
+            "Done:\nbecause:\n  sums\\nDone:\nnot verified: no check has run\nThe risk is Low. \
+             Sets of edits that `undo` takes back: 0.",
         ),
     ];
     for (told, text) in table {

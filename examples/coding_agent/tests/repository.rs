@@ -9,7 +9,7 @@ use std::{
 
 use crate::{
     desk::Desk,
-    terminal::{TASK, Told, checked, git, repository, usual, written},
+    terminal::{TASK, Told, checked, git, repository, told, usual, work, written},
     testing::Process,
 };
 
@@ -105,6 +105,24 @@ fn git_is_not_led_astray() {
     }
 }
 
+/// The edits of an agent would be among those of the merge.
+#[test]
+fn a_task_and_an_undo_wait_for_the_end_of_a_merge() {
+    let desk = checked();
+    written(&desk, &usual());
+    let asked = work(&desk, &[TASK]);
+    let plan = asked.one("plan")["plan"]["plan_id"].as_str().unwrap();
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &format!("{BRANCHES}git merge other")]).current_dir(desk.folder());
+    let merged = shell.stdin(Stdio::null()).output().unwrap();
+    let left = desk.file("a");
+    for refused in [work(&desk, &["--confirm", plan]), told(&desk, &["undo"])] {
+        assert_eq!(refused.code, 1, "{} {merged:?}", refused.errors);
+        assert!(refused.errors.contains("a merge: "), "{}", refused.errors);
+        assert_eq!(desk.file("a"), left);
+    }
+}
+
 /// Two branches that change the same line, as a person makes them.
 const BRANCHES: &str = "\
 git config user.name ann && git config user.email ann@localhost && git config commit.gpgsign false
@@ -134,6 +152,7 @@ fn the_middle_of_anything_is_refused() {
         ),
         ("git revert --no-edit HEAD~1", "a revert: "),
         ("git bisect start", "a bisect: "),
+        ("git merge --squash other", "a merge of files: "),
         ("true", ""),
     ];
     let rows = table.into_iter().flat_map(|row| [(row, false), (row, true)]);

@@ -54,17 +54,24 @@ impl Workspace {
     /// set from a person.
     pub fn apply(&self, set: &EditSet, confirmed: Option<Digest>) -> Result<Report, Refusal> {
         if confirmed != Some(Digest::of_call(set)?) {
-            self.keeps_most(set)?;
+            self.keeps_most(&set.changes)?;
         }
         self.run(set.clone(), None)
     }
 
-    /// Refuses a set that removes most of a file.
-    pub fn keeps_most(&self, set: &EditSet) -> Result<(), Refusal> {
-        for Change { path, before, after } in &set.changes {
-            let stored = |it: Option<Image>| it.map(|it| self.store.get(it.digest)).transpose();
-            let (before, after) = (stored(*before)?, stored(*after)?);
-            if before.zip(after).is_some_and(|(before, after)| removes_most(&before, &after)) {
+    /// Refuses changes that remove most of a file, or all of it, unless it is moved.
+    pub fn keeps_most(&self, changes: &[Change]) -> Result<(), Refusal> {
+        let digest = |image: &Option<Image>| image.map(|image| image.digest);
+        let is_moved = |gone: Option<Digest>| {
+            changes.iter().any(|it| it.before.is_none() && digest(&it.after) == gone)
+        };
+        for Change { path, before, after } in changes {
+            let Some(old) = before else { continue };
+            if after.is_none() && is_moved(digest(before)) {
+                continue;
+            }
+            let new = after.map_or_else(|| Ok(Vec::new()), |new| self.store.get(new.digest))?;
+            if removes_most(&self.store.get(old.digest)?, &new) {
                 return Err(Refusal::new(path, refusal::REMOVES_MOST));
             }
         }

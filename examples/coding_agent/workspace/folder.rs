@@ -54,6 +54,9 @@ impl Folder {
         if !path.is_dir() {
             return Err(Refusal::new(path.display(), refusal::NO_FOLDER));
         }
+        if path.iter().any(|part| part.eq_ignore_ascii_case(".git")) {
+            return Err(Refusal::new(path.display(), refusal::OF_GIT));
+        }
         let root = File::open(&path).at(path.display())?;
         lock(&root, &path)?;
         Ok(Self { root, path })

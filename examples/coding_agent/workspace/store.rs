@@ -21,6 +21,12 @@ use super::{
 /// The folder of the records of the sets.
 const SETS: &str = "sets";
 
+/// The name of a file that is being written.
+const NEW: &str = ".coding-agent-new";
+
+const FOREIGN: &str = "it has files that were not made here by this program, as those that come \
+                       with a repository: move it away, or pass another `--store`";
+
 const DAMAGED: &str = "this record is damaged: put a copy of it here; or move the store away, with \
                        its jobs and all that `undo` takes back";
 
@@ -71,33 +77,28 @@ impl Store {
         if path.starts_with(&folder.path) || folder.path.starts_with(&path) {
             return Err(Refusal::new(at, (E_POLICY_DENIED, "it is not apart from the folder")));
         }
-        for part in ["", "blobs", "commands", "kept", SETS] {
-            DirBuilder::new().recursive(true).mode(0o700).create(path.join(part)).at(&at)?;
-        }
+        let make = |path: &Path| DirBuilder::new().recursive(true).mode(0o700).create(path);
+        make(&path).at(&at)?;
         let device = |path: &Path| fs::metadata(path).map(|it| it.dev());
         if device(&path).at(&at)? != device(&folder.path).at(&at)? {
             return Err(Refusal::new(at, (E_POLICY_DENIED, "the store is on another filesystem")));
         }
+        claim(&path, &folder.path)?;
+        for part in ["blobs", "commands", "kept", SETS] {
+            make(&path.join(part)).at(&at)?;
+        }
         let kept = File::open(path.join("kept")).at(&at)?;
         lock(&kept, &path)?;
-        let store = Self { path: path.clone(), kept };
-        let owner = folder.path.as_os_str().as_encoded_bytes();
-        if !path.join("folder").exists() {
-            // It can be in the repository of another folder.
+        let store = Self { path, kept };
+        // It can be in the repository of another folder.
+        if !store.path.join(".gitignore").exists() {
             store.write(".gitignore", b"*\n")?;
-            store.write("folder", owner)?;
-        }
-        let stored = fs::read(path.join("folder")).at(&at)?;
-        if stored != owner {
-            let other = String::from_utf8_lossy(&stored);
-            let why = format!("it is the store of {other:?}: use that path, or another `--store`");
-            return Err(Refusal::new(at, (E_POLICY_DENIED, why)));
         }
         Ok(store)
     }
 
     fn write(&self, name: &str, bytes: &[u8]) -> Result<(), Refusal> {
-        write_file(&self.path.join(name), &self.path.join("new"), bytes)
+        write_file(&self.path.join(name), &self.path.join(NEW), bytes)
     }
 
     fn blob(&self, digest: Digest) -> PathBuf {
@@ -188,11 +189,40 @@ impl Store {
     }
 }
 
+/// Makes an empty folder the store of a folder of an agent, or checks that it is. What is in a
+/// store is trusted, also the consents of people: the number that the system gave to the folder of
+/// the store tells it from one that somebody else has made and sent along.
+fn claim(store: &Path, folder: &Path) -> Result<(), Refusal> {
+    let at = store.display();
+    let number = fs::metadata(store).at(&at)?.ino();
+    let owner = [folder.as_os_str().as_encoded_bytes(), format!("\n{number}").as_bytes()].concat();
+    let name = store.join("folder");
+    if !name.exists() {
+        let mut entries = fs::read_dir(store).at(&at)?;
+        if entries.any(|entry| entry.map_or(true, |entry| entry.file_name() != NEW)) {
+            return Err(Refusal::new(at, (E_POLICY_DENIED, FOREIGN)));
+        }
+        write_file(&name, &store.join(NEW), &owner)?;
+    }
+    let stored = fs::read(name).at(&at)?;
+    if stored == owner {
+        return Ok(());
+    }
+    let other = stored.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    if other == folder.as_os_str().as_encoded_bytes() {
+        return Err(Refusal::new(at, (E_POLICY_DENIED, FOREIGN)));
+    }
+    let other = String::from_utf8_lossy(other);
+    let why = format!("it is the store of {other:?}: use that path, or another `--store`");
+    Err(Refusal::new(at, (E_POLICY_DENIED, why)))
+}
+
 /// Writes a file, by way of a new one, so that a crash leaves the old one or the new one.
 pub fn write_file(path: &Path, new: &Path, bytes: &[u8]) -> Result<(), Refusal> {
     let write = || -> io::Result<()> {
-        let mut options = OpenOptions::new();
-        let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(new)?;
+        // One that a crash has left, or a link.
+        let _ = fs::remove_file(new);
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(new)?;
         file.write_all(bytes)?;
         file.sync_all()?;
         fs::rename(new, path)?;
