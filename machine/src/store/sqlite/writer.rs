@@ -26,7 +26,7 @@ use crate::{
 const MOST_JOBS: usize = 256;
 const MOST_TEXT: usize = 1024 * 1024;
 
-/// The time that the thread polls for the next job before it sleeps.
+/// The time that the thread polls for the next job before it sleeps, or writes those that it has.
 const AWAKE: Duration = Duration::from_micros(50);
 
 /// The longest time that closing waits until the log can be folded into the file. Without that, the
@@ -82,9 +82,9 @@ impl Writer {
     /// Until the queue is closed and empty.
     fn serve(&mut self) {
         let mut jobs = Vec::new();
-        let mut alone = false;
-        while self.fill(&mut jobs, alone) {
-            alone = jobs.len() == 1;
+        let mut last = 0;
+        while self.fill(&mut jobs, last) {
+            last = jobs.len();
             let waiting: Vec<_> = jobs.iter().map(|job| (&job.batch, job.since)).collect();
             let run = self.group.run(&waiting);
             let began = run.is_ok();
@@ -108,15 +108,17 @@ impl Writer {
     }
 
     /// Waits for a job, and takes those that came during the last commit, too: they share the next
-    /// one, which does not wait for more. Returns whether there is one.
-    fn fill(&mut self, jobs: &mut Vec<WriteJob>, alone: bool) -> bool {
+    /// one. While there are fewer than in that, its clients probably prepare their next jobs: it
+    /// goes on taking them until none comes for a moment. Returns whether there is one.
+    fn fill(&mut self, jobs: &mut Vec<WriteJob>, last: usize) -> bool {
         if jobs.is_empty() {
-            let Some(job) = self.next(alone) else { return false };
+            let Some(job) = self.next(last == 1) else { return false };
             jobs.push(job);
         }
         let mut text: usize = jobs.iter().map(WriteJob::text).sum();
         while jobs.len() < MOST_JOBS && text < MOST_TEXT {
-            let Ok(job) = self.inbox.0.try_recv() else { break };
+            let next = if jobs.len() < last { self.soon() } else { self.inbox.0.try_recv() };
+            let Ok(job) = next else { break };
             text += job.text();
             jobs.push(job);
         }
@@ -134,15 +136,21 @@ impl Writer {
     /// its answer, and putting this thread to sleep and waking it would take longer. Several
     /// clients need some time to queue up, so that they share a commit.
     fn next(&mut self, alone: bool) -> Option<WriteJob> {
-        let start = Instant::now();
-        while alone && start.elapsed() < AWAKE {
-            match self.inbox.0.try_recv() {
-                Ok(job) => return Some(job),
-                Err(TryRecvError::Empty) => std::thread::yield_now(),
-                Err(TryRecvError::Closed) => return None,
-            }
+        if alone && let Ok(job) = self.soon() {
+            return Some(job);
         }
         self.inbox.0.recv_blocking().ok()
+    }
+
+    /// A job that comes within a moment.
+    fn soon(&self) -> Result<WriteJob, TryRecvError> {
+        let start = Instant::now();
+        loop {
+            match self.inbox.0.try_recv() {
+                Err(TryRecvError::Empty) if start.elapsed() < AWAKE => std::thread::yield_now(),
+                received => return received,
+            }
+        }
     }
 
     /// Closes every connection, this one last, so that it can fold the log into the file.
