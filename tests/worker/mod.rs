@@ -18,6 +18,7 @@ mod executions;
 mod fairness;
 mod handlers;
 mod identity;
+mod idle;
 mod in_time;
 mod inbox_limit;
 mod invoked;

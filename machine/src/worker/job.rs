@@ -94,6 +94,8 @@ struct Job<'a, H: Handler> {
     taken_over: bool,
     /// The lease was given back, or is lost.
     released: bool,
+    /// The lease was not given back, and nobody else has it: it ends by itself.
+    keeps_lease: bool,
     /// The class of the error that it ended with.
     failed: Option<&'static str>,
 }
@@ -122,6 +124,11 @@ pub(super) async fn run<H: Handler>(
                 let error = ended.as_ref().err().map(Unavailable::class);
                 if let Some(class) = error.or(job.failed) {
                     telemetry::failed(&span, class);
+                }
+                if job.keeps_lease {
+                    // Without the job, the lease is not renewed.
+                    drop(job);
+                    shared.rest(shared.settings.lease).await;
                 }
                 return ended;
             }
@@ -196,6 +203,7 @@ async fn claim<'a, H: Handler>(
         behind: 0,
         taken_over,
         released: false,
+        keeps_lease: false,
         failed: None,
     };
     job.receive(read.messages);
@@ -218,9 +226,10 @@ async fn claim<'a, H: Handler>(
         // Something came between the read and the claim.
         Some(EventOutcome::Claimed { .. }) => {
             shared.leases.add(&job.lease);
-            if job.reload().await? == Flow::End {
+            let reloaded = job.reload().await;
+            if !matches!(reloaded, Ok(Flow::Go)) {
                 job.give_up().await;
-                return Ok(Claimed::None);
+                return reloaded.map(|_| Claimed::None);
             }
         }
         Some(EventOutcome::SetAside) => {
@@ -324,7 +333,7 @@ impl<H: Handler> Job<'_, H> {
         let now = self.shared.store.now();
         let event = Event::HandBack { token: self.lease.token, on: Attempted::Recheck, now };
         if let Err(error) = self.shared.store.under_lease(self.id(), event).await {
-            // The lease expires.
+            self.keeps_lease = true;
             telemetry::WorkerPostponed { operation: "hand_back", error: error.class() }.emit();
         }
         telemetry::HandedBack { kind: kind::<H>(), id: display(self.id()) }.emit();

@@ -167,16 +167,17 @@ impl Loop {
             }
             // A doorbell that never stops must not keep the runtime for itself.
             reschedule().await;
+            let mut has_looked = true;
             let next = match self.take(&ended).await {
                 Ok(next) => next,
                 Err(error @ Unavailable::Stopped) => return Err(error.into()),
                 Err(error) => {
                     telemetry::WorkerWaits { operation: "read", error: error.class() }.emit();
+                    has_looked = !error.is_busy();
                     Some(settings.sweep)
                 }
             };
-            if matches!(until, Until::Idle) && self.jobs.is_empty() && next != Some(Duration::ZERO)
-            {
+            if matches!(until, Until::Idle) && self.jobs.is_empty() && has_looked {
                 self.crew.report_calls(shared.on_error.as_ref()).await;
                 return Ok(());
             }
@@ -209,6 +210,7 @@ impl Loop {
                 Ok(Err(error)) => {
                     telemetry::WorkerWaits { operation: "write", error: error.class() }.emit();
                     shared.leave(id, revision, UNAVAILABLE);
+                    shared.rest(UNAVAILABLE).await;
                 }
                 // User code that is not caught elsewhere, such as a `Deserialize` or a `Drop`.
                 Err(_) => {

@@ -63,6 +63,14 @@ impl Shared {
         self.until.is_over() || self.ended.load(Ordering::Acquire)
     }
 
+    /// Keeps a job at work on a machine that this worker alone makes ready again, within this time:
+    /// a worker that runs until nothing is ready does not end before.
+    pub(super) async fn rest(&self, time: Duration) {
+        if matches!(self.until, Until::Idle) {
+            self.store.inner.clock.sleep(time).await;
+        }
+    }
+
     /// Takes what the handler has kept for this machine, and keeps this instead.
     pub(super) fn kept(&self, id: Id, kept: Option<Kept>) -> Option<Kept> {
         let mut all = self.kept.lock().unwrap_or_else(PoisonError::into_inner);

@@ -12,8 +12,7 @@ use super::serve::Loop;
 use crate::{store::Unavailable, telemetry};
 
 impl Loop {
-    /// Starts ready machines while there is capacity. Returns the time until more are ready; zero
-    /// if capacity has run out.
+    /// Starts ready machines while there is capacity. Returns the time until more are ready.
     pub(super) async fn take(&mut self, ended: &[String]) -> Result<Option<Duration>, Unavailable> {
         let shared = Arc::clone(&self.shared);
         // A handler that blocks its thread for longer than its lease does not stop other machines.

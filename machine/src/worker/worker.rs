@@ -337,10 +337,11 @@ impl Worker {
         }
     }
 
-    /// Runs until nothing is ready. What waits for a message, a deadline, another attempt, a key
-    /// that is held, or a call that another worker makes is left for later. A call whose tool no
-    /// live worker has, because a [`tool`](Self::tool) was forgotten or its program does not run,
-    /// is reported to [`on_error`](Self::on_error), and by `tracing` as a warning.
+    /// Runs until nothing is ready. Before it ends, it tries again what it could not write, and
+    /// what it stopped because its lease ran out. What waits for a message, a deadline, another
+    /// attempt, a key that is held, or a call that another worker makes is left for later. A call
+    /// whose tool no live worker has, because a [`tool`](Self::tool) was forgotten or its program
+    /// does not run, is reported to [`on_error`](Self::on_error), and by `tracing` as a warning.
     ///
     /// # Errors
     ///

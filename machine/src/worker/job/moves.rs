@@ -282,7 +282,7 @@ impl<H: Handler> Job<'_, H> {
         shared.kept(id, task.kept.take());
         match handled {
             Err(Interruption::Lost) => {
-                self.released = true;
+                (self.released, self.keeps_lease) = (true, true);
                 self.emit_lost();
                 Ok(Flow::End)
             }
