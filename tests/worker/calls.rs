@@ -55,6 +55,19 @@ fn a_worker_says_how_many_calls_it_waits_for_and_for_how_long() {
     });
 }
 
+/// It had taken the machine of the call by then, and leaves it to another one.
+#[test]
+fn a_worker_that_was_asked_to_stop_begins_no_call() {
+    each(async |store| {
+        let (id, bank) = (plan::<Charge>(&store, charge(3)).await, Service::default());
+        let stopped = worker(&store).tool::<Charge>(bank.clone());
+        stopped.run_until(std::future::ready(())).await.unwrap();
+        assert_eq!(bank.calls(), 0);
+        settle(worker(&store).tool::<Charge>(bank.clone())).await;
+        is(&store, id, "completed").await;
+    });
+}
+
 #[test]
 fn a_worker_that_waits_for_nothing_says_nothing() {
     each(async |store| {

@@ -57,7 +57,8 @@ impl Executions {
         })
     }
 
-    async fn begin(&self, pending: Execution<Pending>, store: &Store) -> Handled<AnyExecution> {
+    async fn begin(&self, pending: Execution<Pending>, task: &Task) -> Handled<AnyExecution> {
+        let store = task.store();
         if let Some(gate) = pending.context().behind() {
             let gate: AnyExecution = store.load(gate).await?;
             if !gate.status().definition().terminal {
@@ -72,6 +73,10 @@ impl Executions {
         let runner = Arc::clone(self.runner(&pending)?);
         if comes_first(store, &pending).await? {
             return Ok(Next::WaitFor(LOOK_AGAIN));
+        }
+        if task.is_stopping() {
+            // It is handed back.
+            return Ok(Next::WaitFor(Duration::ZERO));
         }
         let (gates, store, by) = (store, store.clone(), self.actors.tool_node.again());
         let call = async move {
@@ -131,11 +136,8 @@ impl Executions {
 
     /// Handles an execution whose tool another caller is calling, or was calling when its process
     /// ended.
-    async fn interrupted(
-        &self,
-        running: Execution<Running>,
-        store: &Store,
-    ) -> Handled<AnyExecution> {
+    async fn interrupted(&self, running: Execution<Running>, task: &Task) -> Handled<AnyExecution> {
+        let store = task.store();
         let progress = Progress::of(&running);
         if progress.permit().is_none() {
             // It was started without a store: its program moves it on.
@@ -154,6 +156,9 @@ impl Executions {
             return Ok(Next::WaitFor(Self::patience(store, &progress)));
         }
         let runner = Arc::clone(self.runner(&running)?);
+        if task.is_stopping() {
+            return Ok(Next::WaitFor(Duration::ZERO));
+        }
         let (store, by) = (store.clone(), self.actors.tool_node.again());
         let call = async move {
             let settled = runner.again(&store, running, &by).await?;
@@ -243,13 +248,12 @@ impl Handler for Executions {
     const __HAS_PERMITS: bool = true;
 
     async fn handle(&self, execution: AnyExecution, task: &mut Task) -> Handled<AnyExecution> {
-        let store = task.store().clone();
         match execution {
-            AnyExecution::Pending(pending) => self.begin(pending, &store).await,
-            AnyExecution::Running(running) => self.interrupted(running, &store).await,
+            AnyExecution::Pending(pending) => self.begin(pending, task).await,
+            AnyExecution::Running(running) => self.interrupted(running, task).await,
             waiting @ AnyExecution::Waiting(_) => match InDoubt::narrow(waiting) {
-                Ok(doubt) => self.in_doubt(doubt, &store).await,
-                Err(waiting) => Self::waiting(&waiting, &store).await,
+                Ok(doubt) => self.in_doubt(doubt, task.store()).await,
+                Err(waiting) => Self::waiting(&waiting, task.store()).await,
             },
             AnyExecution::Completed(_)
             | AnyExecution::Failed(_)

@@ -28,8 +28,7 @@ use crate::{
 /// A helper that reads can have it as `&Task`, also across an `.await`. A handler that needs
 /// [`actors`](Self::actors) and adds writes clones them.
 pub struct Task {
-    store: Store,
-    actors: Arc<Actors>,
+    shared: Arc<Shared>,
     lease: Arc<HeldLease>,
     /// The version of the machine that the handler has seen.
     version: u64,
@@ -91,14 +90,13 @@ impl TaskOutcome {
 
 impl Task {
     pub(super) fn new(
-        shared: &Shared,
+        shared: &Arc<Shared>,
         lease: &Arc<HeldLease>,
         journal: &Journal,
         taken_over: bool,
     ) -> Self {
         Self {
-            store: shared.store.clone(),
-            actors: Arc::clone(&shared.actors),
+            shared: Arc::clone(shared),
             lease: Arc::clone(lease),
             version: journal.version(),
             entered: journal.past().entered,
@@ -119,13 +117,13 @@ impl Task {
     /// transition is.
     #[must_use]
     pub fn store(&self) -> &Store {
-        &self.store
+        &self.shared.store
     }
 
     /// The actors of the worker.
     #[must_use]
     pub fn actors(&self) -> &Actors {
-        &self.actors
+        &self.shared.actors
     }
 
     /// The machine.
@@ -162,7 +160,7 @@ impl Task {
     /// the calls of all tools.
     #[must_use = "it is read when it is awaited"]
     pub fn calls<T: Callable>(&self) -> OwnCalls<T> {
-        OwnCalls::new(self.store.clone(), self.id(), self.entered)
+        OwnCalls::new(self.store().clone(), self.id(), self.entered)
     }
 
     /// The child machines of this kind that belong to the [visit](macro@crate::machine#visits),
@@ -176,7 +174,7 @@ impl Task {
     pub fn children<M: Restore + Send>(
         &self,
     ) -> impl Future<Output = Result<Vec<M>, LoadError>> + Send + use<M> {
-        let (store, id, entered) = (self.store.clone(), self.id(), self.entered);
+        let (store, id, entered) = (self.store().clone(), self.id(), self.entered);
         async move {
             let all = store.children(id).await?.into_iter();
             let own = all.filter(|it| it.since > entered && it.machine == M::DEFINITION.name);
@@ -219,7 +217,12 @@ impl Task {
     /// written; a long handler can ask, to stop early. It is stopped at its next `.await` anyway.
     #[must_use]
     pub fn is_valid(&self) -> bool {
-        self.lease.is_valid(&self.store)
+        self.lease.is_valid(self.store())
+    }
+
+    /// Returns whether the worker was asked to stop, so that it begins no call.
+    pub(super) fn is_stopping(&self) -> bool {
+        self.shared.is_stopping()
     }
 
     pub(crate) fn add_records(&mut self, records: Vec<Record>) {
@@ -278,7 +281,8 @@ impl Task {
             batch = batch.send(*to, message);
         }
         for woken in &self.woken {
-            batch = batch.event(*woken, Event::Notify { moved: false, now: self.store.now() });
+            batch =
+                batch.event(*woken, Event::Notify { moved: false, now: self.shared.store.now() });
         }
         batch.records(self.records.iter().cloned())
     }

@@ -316,9 +316,9 @@ impl Worker {
         Running { stop, over, task }
     }
 
-    /// Runs until this future completes. Then it takes no new work, and finishes its current work
-    /// or hands it back. If the returned future is dropped before, its leases end by themselves,
-    /// and its calls run on as tasks of the runtime.
+    /// Runs until this future completes. Then it takes no new work, begins no call, and finishes
+    /// its current work or hands it back. If the returned future is dropped before, its leases end
+    /// by themselves, and its calls run on as tasks of the runtime.
     ///
     /// # Errors
     ///
