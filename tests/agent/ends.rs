@@ -18,8 +18,8 @@ use super::{
     support::{agent, child, id, new_turn, turn},
 };
 use crate::worker::prelude::{
-    Arc, Count, Duration, Hand, Store, ann, assert_err, notified, on_threads, settle, timed, until,
-    worker,
+    Arc, Count, Duration, Hand, Human, Store, ann, assert_err, notified, on_threads, settle, timed,
+    until, worker,
 };
 
 const REQUESTED: TurnStop = TurnStop::Stopped(StopReason::Requested);
@@ -47,13 +47,7 @@ fn a_turn_that_is_stopped_before_it_runs_is_delivered_without_its_agent() {
     ] {
         timed(async |store: Store, _: Hand| {
             let agents = queued(&store, 2).await;
-            for _ in 0..2 {
-                assert_eq!(
-                    agents.stop(turn(number), ann()).await.unwrap(),
-                    REQUESTED,
-                    "it is repeated"
-                );
-            }
+            assert_eq!(agents.stop(turn(number), ann()).await.unwrap(), REQUESTED);
             let clerk = Clerk::default();
             let count = clerk.calls.clone();
             settle(worker(&store).handler(Driver(clerk))).await;
@@ -68,28 +62,33 @@ fn a_turn_that_is_stopped_before_it_runs_is_delivered_without_its_agent() {
     }
 }
 
-/// A queued turn has no entry in a journal.
+/// Also one who comes second. A queued turn has no entry in a journal, and an unknown one no line.
 #[test]
 fn the_person_who_stops_a_turn_is_named() {
     timed(async |store: Store, _: Hand| {
-        let agents = queued(&store, 2).await;
-        for number in [3, 2, 1] {
-            let stopped = agents.stop(turn(number), ann()).await;
-            assert_eq!(stopped.is_ok(), number < 3, "turn 3 is unknown");
+        let (agents, bob) = (queued(&store, 2).await, Human::new("bob").unwrap());
+        assert!(agents.stop(turn(3), ann()).await.is_err(), "it is unknown");
+        for number in [2, 1] {
+            assert_eq!(agents.stop(turn(number), ann()).await.unwrap(), REQUESTED);
+            let (why, by) = (StopReason::Requested, Some("ann".to_owned()));
+            let already = TurnStop::AlreadyStopped { why, by };
+            assert_eq!(agents.stop(turn(number), &bob).await.unwrap(), already);
         }
         let log = store.operations(9, None).await.unwrap().items;
         let lines: Vec<_> = log.into_iter().map(Result::unwrap).collect();
         let head = agent("planner").head();
-        let rows = [(1, vec![head], "done"), (2, vec![head], "done"), (3, vec![], "refused: ")];
-        for (line, (number, machines, outcome)) in lines.iter().zip(rows) {
-            assert_eq!((&*line.by, &*line.operation), ("ann", "stop"));
+        let already = "already stopped by ann: a stop was requested";
+        let rows =
+            [("bob", 1, already), ("ann", 1, "done"), ("bob", 2, already), ("ann", 2, "done")];
+        assert_eq!(lines.len(), rows.len());
+        for (line, (by, number, outcome)) in lines.iter().zip(rows) {
+            assert_eq!((&*line.by, &*line.operation), (by, "stop"));
             assert_eq!(
                 (&line.machines, &line.detail),
-                (&machines, &format!("turn {}", turn(number)))
+                (&vec![head], &format!("turn {}", turn(number)))
             );
-            assert!(line.outcome.as_deref().unwrap().starts_with(outcome), "{line:?}");
+            assert_eq!(line.outcome.as_deref(), Some(outcome));
         }
-        assert_eq!(lines.len(), 3);
         let entries = store.history(head).await.unwrap().entries;
         let named: Vec<_> = entries.iter().filter_map(|entry| entry.by.as_deref()).collect();
         assert_eq!(named, ["ann"], "of the active turn");
@@ -192,7 +191,9 @@ fn turns_that_are_stopped_at_any_time_end_as_the_stop_said() {
             let record = agents.turn(turn(number)).await.unwrap().unwrap();
             let TurnStatus::Delivered { end, .. } = record.status else { panic!("{record:?}") };
             let expected = match answer {
-                TurnStop::Stopped(why) => TurnEnd::Stopped(why),
+                TurnStop::Stopped(why) | TurnStop::AlreadyStopped { why, .. } => {
+                    TurnEnd::Stopped(why)
+                }
                 TurnStop::Ended { end, .. } => end,
             };
             assert_eq!(end, expected);

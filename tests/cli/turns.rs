@@ -146,6 +146,7 @@ async fn a_person_stops_turns() {
     for turn in [&second, &first] {
         place.run(&["stop", turn, "--as", "ann"]).shows(&[turn, "(a stop was requested)"]);
     }
+    place.run(&["stop", &first, "--as", "bob"]).shows(&["was already stopped by ann"]);
     let shown = place.json(&["turns"]);
     let planner = &shown["agents"][0];
     let why = json!("a stop was requested");
@@ -168,7 +169,9 @@ async fn a_person_stops_turns() {
     let log = place.store.operations(10, None).await.unwrap().items;
     let log: Vec<_> = log.into_iter().rev().map(Result::unwrap).collect();
     let lines: Vec<_> = log.iter().map(|it| (&*it.by, &*it.via, &*it.operation)).collect();
-    assert_eq!(lines, [("ann", "cli", "stop"); 3], "two stops, and one that was refused");
+    let by = ["ann", "ann", "bob", "ann"];
+    assert_eq!(lines, by.map(|by| (by, "cli", "stop")), "the unknown turn has no line");
+    assert_eq!(log[3].outcome.as_deref(), Some("already ended: stopped: a stop was requested"));
     assert_eq!(log[0].detail, format!("turn {second}"));
 }
 

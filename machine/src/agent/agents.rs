@@ -15,7 +15,7 @@ use crate::{
         CommitError, LoadError, Store,
         backend::{Condition, Records},
         inbox::protocol::Event,
-        operation::Act,
+        operation::{Act, Operation},
     },
 };
 
@@ -27,6 +27,9 @@ pub struct Agents(pub(super) Store);
 fn stop_of(by: &Human, heads: &[Id], turn: TurnId) -> Act {
     Act::new(by, "stop", heads, &format!("turn {turn}"))
 }
+
+/// The number of lines of the operator log among which the first stop of a turn is looked for.
+const NEWEST: usize = 1000;
 
 /// The maximum number of tries while the head keeps changing.
 const MAX_TRIES: usize = 1000;
@@ -109,7 +112,8 @@ impl Agents {
     /// is delivered with this reason: without running, if it has not begun; otherwise its [`Agent`]
     /// is dropped within about a second, or its result is that of the stopped turn. The queued
     /// turns that it has delegated are stopped, too. To stop a turn that is stopped, or has ended,
-    /// changes nothing. The operator log has a line, and the journal of the head names the person.
+    /// changes nothing. The operator log has a line of each stop, with its answer, and the journal
+    /// of the head names the person.
     ///
     /// # Errors
     ///
@@ -125,16 +129,33 @@ impl Agents {
                 Err(AgentError::Commit(error)) if error.is_conflict() && tries < MAX_TRIES => {}
                 Err(AgentError::Refused(TurnRefusal::NotActive { .. })) if tries < MAX_TRIES => {}
                 Err(AgentError::Refused(TurnRefusal::Stopped { why, .. })) => {
-                    return Ok(TurnStop::Stopped(why));
+                    let by = self.stopped_by(&stop_of(by, &[], turn)).await?;
+                    break Ok(TurnStop::AlreadyStopped { why, by });
                 }
                 Err(AgentError::Refused(TurnRefusal::Ended { end, deliverable, .. })) => {
-                    return Ok(TurnStop::Ended { end, deliverable });
+                    break Ok(TurnStop::Ended { end, deliverable });
                 }
-                stopped => break stopped,
+                stopped => break stopped.map(|()| TurnStop::Stopped(StopReason::Requested)),
             }
         };
-        self.0.log_refusal([stop_of(by, &[], turn)], stopped).await?;
-        Ok(TurnStop::Stopped(StopReason::Requested))
+        let stopped = self.0.log_refusal([stop_of(by, &[], turn)], stopped).await?;
+        if !matches!(stopped, TurnStop::Stopped(_)) {
+            // No batch was written, which would have its line.
+            let head = self.turn(turn).await?.map(|record| record.agent.head());
+            let store = self.0.acting(stop_of(by, head.as_slice(), turn));
+            store.log(&stopped.to_string()).await.map_err(LoadError::from)?;
+        }
+        Ok(stopped)
+    }
+
+    /// The person who did this before, if the newest lines of the operator log say so.
+    async fn stopped_by(&self, act: &Act) -> Result<Option<String>, LoadError> {
+        let is_stop = |line: &Operation| {
+            (&*line.operation, &line.detail) == (act.operation, &act.detail)
+                && line.outcome.as_deref() == Some("done")
+        };
+        let lines = self.0.operations(NEWEST, None).await?.items;
+        Ok(lines.into_iter().flatten().find(is_stop).map(|line| line.by))
     }
 
     async fn try_to_stop(&self, turn: TurnId, by: &Human) -> Result<(), AgentError> {

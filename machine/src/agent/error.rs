@@ -25,8 +25,17 @@ pub enum AgentError {
     Commit(#[from] EffectError),
 }
 
+impl AgentError {
+    /// Returns whether the turn or the agent does not exist.
+    pub(super) fn is_unknown(&self) -> bool {
+        use TurnRefusal::{UnknownAgent, UnknownTurn};
+        matches!(self, Self::Refused(UnknownTurn { .. } | UnknownAgent { .. }))
+    }
+}
+
+/// As of machines, requests for unknown turns are not logged.
 impl ActError for AgentError {
     fn is_refusal(&self) -> bool {
-        matches!(self, Self::Refused(_))
+        matches!(self, Self::Refused(_)) && !self.is_unknown()
     }
 }

@@ -1,4 +1,4 @@
-use super::{AgentError, Agents, TurnId, TurnRefusal, TurnStop};
+use super::{AgentError, Agents, TurnId, TurnStop};
 use crate::operate::{Error, ErrorKind, Operator};
 
 impl Operator<'_> {
@@ -17,9 +17,7 @@ impl From<AgentError> for Error {
         match error {
             AgentError::Load(error) => error.into(),
             AgentError::Commit(error) => error.into(),
-            AgentError::Refused(
-                TurnRefusal::UnknownTurn { .. } | TurnRefusal::UnknownAgent { .. },
-            ) => Self::of(ErrorKind::NotFound, error),
+            error if error.is_unknown() => Self::of(ErrorKind::NotFound, error),
             error => Self::of(ErrorKind::Refused, error),
         }
     }

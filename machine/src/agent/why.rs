@@ -33,10 +33,17 @@ impl fmt::Display for StopReason {
 }
 
 /// The answer to the stop of a turn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum TurnStop {
-    /// The turn is delivered with this reason, the first one for which it was stopped.
+    /// The turn is delivered with this reason.
     Stopped(StopReason),
+    /// The turn was stopped before. It is delivered with the first reason.
+    AlreadyStopped {
+        /// That reason.
+        why: StopReason,
+        /// The person who stopped it, if the newest lines of the operator log say so.
+        by: Option<String>,
+    },
     /// The turn had ended before.
     Ended {
         /// Its end.
@@ -44,6 +51,19 @@ pub enum TurnStop {
         /// The card with its result.
         deliverable: CardId,
     },
+}
+
+impl fmt::Display for TurnStop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stopped(why) => write!(f, "stopped: {why}"),
+            Self::AlreadyStopped { why, by: Some(name) } => {
+                write!(f, "already stopped by {name}: {why}")
+            }
+            Self::AlreadyStopped { why, by: None } => write!(f, "already stopped: {why}"),
+            Self::Ended { end, .. } => write!(f, "already ended: {end}"),
+        }
+    }
 }
 
 /// The end of a turn, as its event reports it.

@@ -123,6 +123,13 @@ impl StopTurn {
                 json!({ "turn": turn, "stopped": why }),
                 format!("{turn} is stopped ({why}): a worker delivers it with this reason\n"),
             ),
+            TurnStop::AlreadyStopped { why, by } => {
+                let name = by.as_ref().map(|name| format!(" by {name}")).unwrap_or_default();
+                self.by.report(
+                    json!({ "turn": turn, "stopped": why, "already": true, "by": by }),
+                    format!("{turn} was already stopped{name} ({why}): a worker delivers it\n"),
+                )
+            }
             TurnStop::Ended { end, deliverable } => self.by.report(
                 json!({ "turn": turn, "end": end, "deliverable": deliverable }),
                 format!(
