@@ -1,10 +1,12 @@
-//! Rows of calls that were edited in the file. They do not keep a stopped turn from its end.
+//! Rows that were edited in the file. Those of calls do not keep a stopped turn from its end.
 
 use machine::{
     agent::{
         ActiveTurn, AfterExecution, Agent, AgentCall, AgentId, CallTarget, Deliverable, Driver,
         MemberId, ModelAnswer, NewTurn, StopReason, TurnEnd, Work,
     },
+    observe::Observer,
+    store::Query,
     worker::{Failure, Task},
 };
 use serde_json::{Value, json};
@@ -88,4 +90,24 @@ async fn only_the_call_whose_row_was_edited_is_interrupted() {
 
     assert_stopped(&place).await;
     assert_eq!(results(&agents).await, [interrupted(), json!({ "receipt": "second" })]);
+}
+
+#[tokio::test]
+async fn a_queued_turn_that_cannot_be_read_hides_neither_its_agent_nor_the_others() {
+    let place = Place::new().await;
+    queued(&place.store, 3).await;
+    let edit = format!(
+        "UPDATE record SET body = body || ' ' WHERE kind = 'turn' AND lower(hex(id)) = '{}'",
+        turn(2).to_string().replace('-', "")
+    );
+    assert_eq!(place.unprotected().execute(&edit, []).unwrap(), 1, "{edit}");
+    let page = Observer::new(&place.store).agents(&Query::new(), 10).await.unwrap();
+    let (agents, errors): (Vec<_>, Vec<_>) = page.items.into_iter().partition(Result::is_ok);
+    let agents: Vec<_> = agents.into_iter().map(Result::unwrap).collect();
+    let planner = agents.iter().find(|it| it.agent.0 == "planner").unwrap();
+    assert_eq!(planner.active.as_ref().unwrap().turn, turn(1));
+    let shown: Vec<_> = planner.queued.iter().map(|it| it.turn).collect();
+    assert_eq!(shown, [turn(3)]);
+    let errors: Vec<_> = errors.into_iter().map(|it| it.unwrap_err().to_string()).collect();
+    assert!(matches!(&errors[..], [error] if error.contains("`planner`")), "{errors:?}");
 }

@@ -1,8 +1,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ActiveTurn, AgentId, AnyAgentHead, BoxId, CallSource, CardId, TaskEvent, TurnId, Usage,
-    stored::StoredRows,
+    ActiveTurn, AgentId, AnyAgentHead, BoxId, CallSource, CardId, TaskEvent, TurnId, Usage, stored,
 };
 use crate::{
     clock::Millis,
@@ -120,7 +119,8 @@ pub struct DeliveredTurn {
 
 impl Observer {
     /// A page of the agents of the store, each with at most `turns` of its queued turns, and of its
-    /// last delivered ones. An agent that cannot be read is listed as an error.
+    /// last delivered ones. An agent that cannot be read is listed as an error, and so is, after
+    /// its agent, a queued turn.
     ///
     /// # Errors
     ///
@@ -133,30 +133,50 @@ impl Observer {
         let page = self.store.load_all::<AnyAgentHead>(query).await?;
         let mut items = Vec::with_capacity(page.items.len());
         for head in page.items {
-            items.push(match head {
-                Ok(head) => match AgentOverview::of(&self.store, &head, turns).await {
-                    Err(error @ LoadError::Unavailable(_)) => return Err(error),
-                    agent => agent,
-                },
-                Err(error) => Err(error),
-            });
+            let head = match head {
+                Ok(head) => head,
+                Err(error) => {
+                    items.push(Err(error));
+                    continue;
+                }
+            };
+            let of_agent = |error| LoadError::OfAgent {
+                agent: head.context().agent.to_string(),
+                source: Box::new(error),
+            };
+            match AgentOverview::of(&self.store, &head, turns).await {
+                Ok((agent, unread)) => {
+                    items.push(Ok(agent));
+                    items.extend(unread.into_iter().map(|error| Err(of_agent(error))));
+                }
+                Err(error @ LoadError::Unavailable(_)) => return Err(error),
+                Err(error) => items.push(Err(of_agent(error))),
+            }
         }
         Ok(Page { items, next: page.next })
     }
 }
 
 impl AgentOverview {
-    async fn of(store: &Store, head: &AnyAgentHead, limit: usize) -> Result<Self, LoadError> {
+    /// And why some of its queued turns cannot be read.
+    async fn of(
+        store: &Store,
+        head: &AnyAgentHead,
+        limit: usize,
+    ) -> Result<(Self, Vec<LoadError>), LoadError> {
         let agent = head.context().agent.clone();
-        let mut stored = StoredRows::default();
-        let turns = stored.queue(store, &agent, limit.saturating_add(1)).await?;
+        let turns = stored::queued(store, &agent, limit.saturating_add(1)).await?;
         let more_queued = turns.len() > limit;
-        let queued = turns.into_iter().take(limit).filter_map(|turn| {
-            let record = stored.rows.turns.get(&turn)?;
-            let stop = record.stop.map(|why| why.to_string());
-            Some(QueuedTurn { turn, enqueued_at: record.enqueued_at, stop })
-        });
-        let queued = queued.collect();
+        let (mut queued, mut unread) = (Vec::new(), Vec::new());
+        for turn in turns.into_iter().take(limit) {
+            match turn {
+                Ok((turn, record)) => {
+                    let stop = record.stop.map(|why| why.to_string());
+                    queued.push(QueuedTurn { turn, enqueued_at: record.enqueued_at, stop });
+                }
+                Err(error) => unread.push(error),
+            }
+        }
         let active = match head.turn() {
             Some(turn) => {
                 let waiting = WaitingCall::all(store, head, turn).await?;
@@ -169,7 +189,7 @@ impl AgentOverview {
         let entries = store.history_part(head.id(), newest, usize::MAX).await?.history.entries;
         let delivered = entries.iter().rev().filter_map(DeliveredTurn::of).take(limit).collect();
         let (head, epoch) = (head.id(), *head.epoch());
-        Ok(Self { agent, head, epoch, active, queued, more_queued, delivered })
+        Ok((Self { agent, head, epoch, active, queued, more_queued, delivered }, unread))
     }
 }
 

@@ -17,8 +17,8 @@ use crate::{
     id::Id,
     journal::is_too_deep,
     store::{
-        LoadError, Store,
-        backend::{Record, Records},
+        LoadError, Store, Unavailable,
+        backend::{Broken, Record, Records},
     },
 };
 
@@ -280,6 +280,22 @@ impl StoredRows {
         let version = self.versions.get(&key).map_or(1, |before| before.saturating_add(1));
         Record { kind: key.0, id, version, list, body: json!(body).to_string() }
     }
+}
+
+/// The queued turns of an agent, oldest first; at most this many. Each is read by itself.
+pub(super) async fn queued(
+    store: &Store,
+    agent: &AgentId,
+    limit: usize,
+) -> Result<Vec<Result<(TurnId, TurnRecord), LoadError>>, Unavailable> {
+    let list = list_of(QUEUED, agent);
+    let which = Records::Listed { kind: TURN, list, after: None, limit };
+    let found = store.inner.backend.records(which).await?;
+    let turn = |record: Result<Record, Broken>| -> Result<_, LoadError> {
+        let record = record?;
+        Ok((TurnId(record.id), body_of(&record)?))
+    };
+    Ok(found.into_iter().map(turn).collect())
 }
 
 /// These cards, with their bodies. Unknown ids are left out.

@@ -72,7 +72,7 @@ pub(super) struct AgentsQuery {
 pub(super) struct Agents {
     /// The agents.
     agents: Vec<AgentOverview>,
-    /// The number of agents of the page that cannot be read.
+    /// The number of agents of the page, and of queued turns of them, that cannot be read.
     unreadable: usize,
     /// Where the next page begins.
     next: Option<String>,

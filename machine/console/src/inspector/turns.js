@@ -15,7 +15,7 @@ export const turns = {
     data.agents.length === 0 && none("There are no agents."),
     data.agents.map((one) => agent(page, one)),
     data.unreadable > 0 &&
-      warning(`${count(data.unreadable, "agent")} of this page cannot be read; “check” on the command line says why.`),
+      warning(`${count(data.unreadable, "agent or queued turn", "agents or queued turns")} of this page cannot be read; “check” on the command line says why.`),
     pages(page, "Pages of agents", data.next, { path: "turns", names: ["Oldest", "Newer"] }),
   ],
 };

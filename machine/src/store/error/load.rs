@@ -52,6 +52,10 @@ pub enum LoadError {
          that wrote it"
     )]
     OtherForm { kind: String, id: Id, reason: String },
+    /// An agent, or one of its queued turns, cannot be listed.
+    #[class = "unreadable"]
+    #[error("agent `{agent}`: {source}")]
+    OfAgent { agent: String, source: Box<LoadError> },
     /// The storage cannot be read now.
     #[error(transparent)]
     Unavailable(#[from] Unavailable),
