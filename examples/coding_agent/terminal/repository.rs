@@ -8,10 +8,11 @@ use std::{
 use coding_agent::workspace::refusal::{At, Code::E_CONFLICT, Refusal, Why};
 
 const DIRTY: Why = (E_CONFLICT, "git shows changes: commit them, or pass `--dirty`");
+const IGNORED: Why = (E_CONFLICT, "git ignores it, and shows no changes: pass `--dirty`");
 const UNFINISHED: Why = (E_CONFLICT, "git is in the middle of it: finish or abort it");
 
 /// What git has in its folder while something is unfinished, and what that is. A rebase can have
-/// the files of the others, too.
+/// the files of the others, too. Where references are in tables, some of these are references.
 const MARKS: [(&str, &str); 7] = [
     ("rebase-merge", "a rebase"),
     ("rebase-apply", "a rebase, or `git am`"),
@@ -62,7 +63,11 @@ pub fn check(folder: &Path, allows_changes: bool) -> Result<(), Refusal> {
         Err(_) if allows_changes => return Ok(()),
         found => PathBuf::from(found?.trim_end()),
     };
-    if let Some((_, what)) = MARKS.into_iter().find(|(mark, _)| found.join(mark).exists()) {
+    let is_there = |mark: &str| {
+        let is_reference = || git(top, &["rev-parse", "--quiet", "--verify", mark]).is_ok();
+        found.join(mark).exists() || mark.ends_with("_HEAD") && is_reference()
+    };
+    if let Some((_, what)) = MARKS.into_iter().find(|(mark, _)| is_there(mark)) {
         return Err(Refusal::new(what, UNFINISHED));
     }
     if !git(top, &["ls-files", "--unmerged"])?.is_empty() {
@@ -72,8 +77,13 @@ pub fn check(folder: &Path, allows_changes: bool) -> Result<(), Refusal> {
     let all = ["--untracked-files=normal", "--ignore-submodules=none"];
     let status = ["status", "--porcelain", all[0], all[1], "--"].map(OsStr::new);
     let changes = git(top, &[&status[..], &[folder.as_os_str()]].concat())?;
+    // This command takes all paths literally, and does not know the option.
+    let ignored = ["--no-literal-pathspecs", "check-ignore", "--quiet", "--no-index", "--"];
+    let ignored = [&ignored.map(OsStr::new)[..], &[folder.as_os_str()]].concat();
     match changes.lines().next() {
-        Some(first) if !allows_changes => Err(Refusal::new(first, DIRTY)),
-        _ => Ok(()),
+        _ if allows_changes => Ok(()),
+        Some(first) => Err(Refusal::new(first, DIRTY)),
+        None if git(top, &ignored).is_ok() => Err(Refusal::new(folder.display(), IGNORED)),
+        None => Ok(()),
     }
 }

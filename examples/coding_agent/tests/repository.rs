@@ -123,6 +123,9 @@ fn a_task_and_an_undo_wait_for_the_end_of_a_merge() {
     }
 }
 
+/// What makes a repository whose references are in tables.
+const TABLES: &str = "--ref-format=reftable";
+
 /// Two branches that change the same line, as a person makes them.
 const BRANCHES: &str = "\
 git config user.name ann && git config user.email ann@localhost && git config commit.gpgsign false
@@ -132,8 +135,8 @@ git checkout --quiet - && echo ours > a && git commit --quiet --all --message ou
 echo newer > a && git commit --quiet --all --message newer
 ";
 
-/// Real commands leave a repository, or a worktree whose `.git` is a file, in the middle of
-/// something, or not.
+/// Real commands leave a repository, a worktree whose `.git` is a file, or a repository whose
+/// references are in tables, in the middle of something, or not.
 #[test]
 fn the_middle_of_anything_is_refused() {
     let table = [
@@ -155,20 +158,44 @@ fn the_middle_of_anything_is_refused() {
         ("git merge --squash other", "a merge of files: "),
         ("true", ""),
     ];
-    let rows = table.into_iter().flat_map(|row| [(row, false), (row, true)]);
-    for ((command, what), is_worktree) in rows {
+    let rows = table.into_iter().flat_map(|row| ["a", "worktree", TABLES].map(|kind| (row, kind)));
+    for ((command, what), kind) in rows {
         let desk = checked();
         let mut folder = desk.folder();
-        if is_worktree {
+        if kind == "worktree" {
             git(&desk, &["worktree", "add", "--quiet", "../tree"]);
             folder = desk.root().join("tree");
+        }
+        if kind == TABLES {
+            fs::remove_dir_all(desk.path(".git")).unwrap();
+            let made = Command::new("git").args(["init", "--quiet", TABLES]).arg(&folder).output();
+            if !made.unwrap().status.success() {
+                // An older git has no tables.
+                continue;
+            }
+            git(&desk, &["add", "."]);
+            git(&desk, &["commit", "--quiet", "--message", "all"]);
         }
         let mut shell = Command::new("sh");
         shell.args(["-c", &format!("{BRANCHES}{command}")]).current_dir(&folder);
         let output = shell.stdin(Stdio::null()).output().unwrap();
         let told = Told::of(Process::start(agent(&desk, &folder).arg("--dirty")));
         let code = if what.is_empty() { 3 } else { 1 };
-        assert_eq!(told.code, code, "{command} {is_worktree}: {} {output:?}", told.errors);
-        assert!(told.errors.contains(what), "{command} {is_worktree}: {}", told.errors);
+        assert_eq!(told.code, code, "{command} {kind}: {} {output:?}", told.errors);
+        assert!(told.errors.contains(what), "{command} {kind}: {}", told.errors);
+    }
+}
+
+/// Git would show no change in it.
+#[test]
+fn a_folder_that_git_ignores_is_refused() {
+    for (ignored, code) in [("sub/\n", 1), ("*\n", 1), ("*\n!sub\n", 3), ("sub/x\n", 3)] {
+        let desk = repository(&[("sub/a", "old\n")]);
+        fs::write(desk.path(".gitignore"), ignored).unwrap();
+        let told = Told::of(Process::start(&mut agent(&desk, &desk.path("sub"))));
+        assert_eq!(told.code, code, "{ignored:?}: {}", told.errors);
+        assert_eq!(told.errors.contains("git ignores it"), code == 1, "{}", told.errors);
+        let told = Told::of(Process::start(agent(&desk, &desk.path("sub")).arg("--dirty")));
+        assert_eq!(told.code, 3, "{ignored:?}: {}", told.errors);
     }
 }
