@@ -49,6 +49,9 @@ impl<P: Planner> Handle for Agent<P> {
     async fn intake(&self, job: Job<Intake>, task: &mut Task) -> Decision {
         let mut brief = self.brief(&job)?;
         brief.work.risk = (self.rate)(&brief.goal);
+        if brief.work.lines == 0 {
+            brief.work.lines = brief.goal.split('\n').count();
+        }
         match self.planner.questions(&brief).await? {
             Ok(missing) => {
                 let runner = &task.actors().graph_runner;

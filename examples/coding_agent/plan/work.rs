@@ -24,6 +24,9 @@ use crate::{
 pub struct Work {
     /// The risk of the request, by the policy.
     pub risk: Risk,
+    /// The lines of the task. Each line of the goal after them is an answer.
+    #[serde(default)]
+    pub lines: usize,
     /// What was read, the newest last.
     pub readings: Vec<Reading>,
     /// What was read or found, and dropped to stay within the limit.

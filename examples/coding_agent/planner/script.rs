@@ -22,7 +22,7 @@ pub struct Script {
 
 impl Planner for Script {
     async fn questions(&self, brief: &Brief) -> Reply<Vec<String>> {
-        let answers = brief.goal.lines().count().saturating_sub(1);
+        let answers = brief.goal.split('\n').count().saturating_sub(brief.work.lines);
         Ok(Ok(self.questions.iter().skip(answers).cloned().collect()))
     }
 

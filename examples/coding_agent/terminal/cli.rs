@@ -14,11 +14,12 @@ use coding_agent::{
     planner::{openai::OpenAi, script::Script},
     workspace::{
         edits::Workspace,
-        refusal::{At, Refusal},
+        refusal::{At, Code::E_INVALID_ARGS, Refusal},
         set::{Digest, Ending},
     },
 };
 use machine::actor::Human;
+use serde_json::{Map, Value};
 use tokio::{
     runtime::Runtime,
     signal::unix::{SignalKind, signal},
@@ -171,7 +172,11 @@ fn end_on(kind: SignalKind) -> io::Result<()> {
 async fn drive(asked: Do, folder: &Path, store: &Path) -> Result<Exit, Failure> {
     if let Some(file) = &asked.script {
         let text = fs::read(file).at(file.display())?;
-        let script: Script = serde_json::from_slice(&text).at(file.display())?;
+        // As a list, it could be without all of its parts.
+        let parsed = serde_json::from_slice::<Map<String, Value>>(&text)
+            .and_then(|_| serde_json::from_slice::<Script>(&text));
+        let script = parsed
+            .map_err(|error| Refusal::new(file.display(), (E_INVALID_ARGS, error.to_string())))?;
         return Session::open(asked, folder, store, script).await?.drive().await;
     }
     let asks_no_planner = |said: &Said| said.cancel.is_some() || said.decline.is_some();

@@ -270,16 +270,24 @@ async fn a_file_that_changes_before_the_confirmation_stays() {
     }
 }
 
+/// Each line that follows the task answers a question, however many lines the task has.
 #[tokio::test]
 async fn what_is_missing_is_asked() {
-    let office = Office::new(Script { questions: vec!["which file?".to_owned()], ..script() });
-    let AnyJob::Clarifying(job) = office.begin().await else { panic!("a question is open") };
-    assert_eq!(job.state().questions, ["which file?"]);
-    let id = job.id();
-    let mut job = job.clarification_answer("a".to_owned(), &office.ann);
-    office.jobs.commit(&mut job).await.unwrap();
-    let AnyJob::AwaitingConfirmation(job) = office.run(id).await else { panic!("a plan is there") };
-    assert_eq!(job.work().plan.goal, "make it right\na");
+    for task in ["make it right", "make\n\nit right\n", ""] {
+        let questions = ["which file?", "which line?"].map(str::to_owned);
+        let office = Office::new(Script { questions: questions.to_vec(), ..script() });
+        let mut job = Job::new(Limits::default()).user_message(task.into(), &office.ann);
+        office.jobs.create(&mut job).await.unwrap();
+        let id = job.id();
+        for (open, answer) in [(&questions[..], "a"), (&questions[1..], "1")] {
+            let AnyJob::Clarifying(job) = office.run(id).await else { panic!("{task:?}: asks") };
+            assert_eq!(job.state().questions, open, "{task:?}");
+            let mut job = job.clarification_answer(answer.to_owned(), &office.ann);
+            office.jobs.commit(&mut job).await.unwrap();
+        }
+        let AnyJob::AwaitingConfirmation(job) = office.run(id).await else { panic!("{task:?}") };
+        assert_eq!(job.work().plan.goal, format!("{task}\na\n1"));
+    }
 }
 
 #[tokio::test]

@@ -323,7 +323,7 @@ fn contents(desk: &Desk) -> BTreeMap<String, Vec<u8>> {
 #[test]
 fn bad_input_is_refused() {
     type Spoil = fn(&Desk);
-    let table: [(&str, Spoil, i32, &str); 9] = [
+    let table: [(&str, Spoil, i32, &str); 10] = [
         ("no repository", |desk| fs::remove_file(desk.path(".git/HEAD")).unwrap(), 1, "repository"),
         ("changes", |desk| fs::write(desk.path("new"), "").unwrap(), 1, "--dirty"),
         ("a merge", |desk| fs::write(desk.path(".git/MERGE_HEAD"), "").unwrap(), 1, "middle"),
@@ -334,6 +334,7 @@ fn bad_input_is_refused() {
             "script",
         ),
         ("no JSON", |desk| fs::write(desk.root().join("script.json"), "{").unwrap(), 1, "line 1"),
+        ("a list", |desk| fs::write(desk.root().join("script.json"), "[]").unwrap(), 1, "a map"),
         ("a field", |desk| drop(written(desk, &json!({"shell": "rm"}))), 1, "unknown field"),
         (
             "a path",
