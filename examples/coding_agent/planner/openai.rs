@@ -55,6 +55,9 @@ const REPAIR: Offer = ("repair", "Gives the steps of a repair.");
 /// The times that a model is told what is wrong with its answer.
 const CORRECTIONS: usize = 2;
 
+/// The type of an answer that is streamed.
+const EVENTS: &str = "text/event-stream";
+
 /// The most bytes of an answer, with all its events.
 const MOST_BYTES: u64 = 16 << 20;
 
@@ -215,15 +218,19 @@ impl OpenAi {
         let passing = |error: Failure| Fault::Passing(error, None);
         let mut reply = request.send(body).map_err(|error| passing(error.into()))?;
         let status = reply.status();
-        let asked = reply.headers().get("retry-after").and_then(|it| it.to_str().ok());
+        let header = |name: &'static str| reply.headers().get(name)?.to_str().ok();
+        let asked = header("retry-after");
         let pause = asked.and_then(|it| it.trim().parse().ok()).map(Duration::from_secs);
+        let kind = header("content-type").and_then(|it| it.get(..EVENTS.len()));
+        let streams = kind.is_some_and(|kind| kind.eq_ignore_ascii_case(EVENTS));
         let content = reply.body_mut().with_config().limit(MOST_BYTES);
-        if status.is_success() {
+        if status.is_success() && streams {
             let message = Message::read(BufReader::new(content.reader()));
             return message.map_err(|error| passing(hide(&error.to_string()).into()));
         }
         let text = content.lossy_utf8(true).read_to_string().unwrap_or_default();
-        let why = Failure::from(format!("the server answers {status}: {}", end(&hide(&text))));
+        let answers = if status.is_success() { "does not stream: it answers" } else { "answers" };
+        let why = Failure::from(format!("the server {answers} {status}: {}", end(&hide(&text))));
         let is_passing = status.is_server_error()
             || matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT);
         Err(if is_passing { Fault::Passing(why, pause) } else { Fault::Lasting(why) })

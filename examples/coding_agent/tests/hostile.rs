@@ -26,7 +26,8 @@ use tempfile::TempDir;
 
 use crate::testing::STUCK;
 
-const STREAM: &str = "HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n";
+const STREAM: &str =
+    "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
 
 /// A server that sends this to each client and then, if there is something to repeat, that without
 /// end. Counts its clients.

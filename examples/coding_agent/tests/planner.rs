@@ -27,7 +27,8 @@ use crate::{
     testing::{Process, STUCK},
 };
 
-const STREAM: &str = "HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n";
+const STREAM: &str =
+    "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
 const DONE: &str = "data: [DONE]\n\n";
 
 /// What a server answers to a request.
@@ -180,7 +181,13 @@ async fn what_servers_really_send() {
     let error = r#"data: {"error": {"message": "overloaded"}}"#.to_owned() + "\n\n";
     let echo = "HTTP/1.1 401 No\r\nconnection: close\r\n\r\nunknown: secret.".to_owned();
     let leak = r#"data: {"error": "unknown: secret."}"#.to_owned() + "\n\n";
-    let length = "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 9999\r\n\r\n";
+    let long = STREAM.replace("\r\n\r\n", "\r\ncontent-length: 9999\r\n\r\n");
+    let typed = |kind: &str, body: &str| {
+        Sent::Text(format!("{}{body}", STREAM.replace("text/event-stream", kind)))
+    };
+    let named = typed("Text/Event-Stream; charset=utf-8", &[asks(), done()].concat());
+    let whole = json!({ "choices": [{ "message": { "content": "secret." } }] }).to_string();
+    let empty = "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 0\r\n\r\n".to_owned();
     let pieces = [
         text("Let me think."),
         call(0, "1", "ask", ""),
@@ -224,13 +231,17 @@ async fn what_servers_really_send() {
         ("a malformed event", vec![stream(&[asks(), "data: {\n\n".into()]), good()], Asked, 2),
         ("an error in the stream", vec![stream(&[asks(), error]), good()], Asked, 2),
         ("cut in an event", vec![stream(&[asks()[..40].to_owned()]), good()], Asked, 2),
-        ("cut in its length", vec![Sent::Text(format!("{length}{}", asks())), good()], Asked, 2),
+        ("cut in its length", vec![Sent::Text(format!("{long}{}", asks())), good()], Asked, 2),
         ("an error, then good", vec![status("500 Oh"), good()], Asked, 2),
         ("errors", vec![status("503 Oh"), status("502 Oh"), status("500 Oh")], Failed("500"), 3),
         ("a wrong key", vec![status("401 Unauthorized")], Failed("401"), 1),
         ("a key that is sent back", vec![Sent::Text(echo)], Failed("unknown: (the key)."), 1),
         ("one in a stream", vec![stream(&[leak]); 3], Failed("unknown: (the key)."), 3),
         ("busy for long", vec![status("429 Busy\r\nretry-after: 9999")], Failed("429"), 1),
+        ("another name of the type", vec![named], Asked, 1),
+        ("JSON", vec![typed("application/json", &whole)], Failed("not stream: it answers 200"), 1),
+        ("a page", vec![typed("text/html", "<p>secret.")], Failed("OK: <p>(the key)."), 1),
+        ("nothing", vec![Sent::Text(empty)], Failed("not stream"), 1),
         ("text", vec![says("What?"), good()], Asked, 2),
         ("another schema", vec![calls("ask", r#"{"questions": "a"}"#), good()], Asked, 2),
         ("an unknown tool", vec![calls("shell", "{}"), good()], Asked, 2),
