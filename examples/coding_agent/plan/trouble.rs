@@ -1,4 +1,4 @@
-use std::fmt;
+use std::{error::Error, fmt};
 
 use machine::contract::CallError;
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ const CHARACTERS: usize = 200;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trouble {
     pub code: Code,
-    /// The job, or the occurrence of the call.
+    /// The job, or the occurrence of the call; the folder, if there is no job.
     pub trace: String,
     pub detail: String,
 }
@@ -35,11 +35,10 @@ impl Trouble {
         };
         Self::new(code, trace, error)
     }
-}
 
-impl fmt::Display for Trouble {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let next_step = match self.code {
+    /// What a person can do about it.
+    pub fn next_step(&self) -> &'static str {
+        match self.code {
             Code::E_POLICY_DENIED => "confirm a scope that covers the call, or change the task",
             Code::E_IO => "check the disk and the permissions, and send the task again",
             Code::E_TOOL_TIMEOUT => "allow more time, or split the task",
@@ -47,9 +46,16 @@ impl fmt::Display for Trouble {
             Code::E_CONFLICT => "look at the files that have changed, and ask for another plan",
             Code::E_BUILD_FAIL => "read the output of the command, and repair what it reports",
             Code::E_INTERRUPTED => "look at what the command did, and send the task again",
-            Code::E_MODEL => "say the task in other words, or use another planner",
-        };
-        write!(formatter, "{:?}: {next_step} (trace {})", self.code, self.trace)?;
+            Code::E_MODEL => "check the planner, use another one, or say the task in other words",
+        }
+    }
+}
+
+impl Error for Trouble {}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{:?}: {} (trace {})", self.code, self.next_step(), self.trace)?;
         let lines: Vec<&str> = self.detail.lines().collect();
         for line in &lines[lines.len().saturating_sub(LINES)..] {
             // The mark tells it from a line of the program.

@@ -1,6 +1,7 @@
 use std::{
     error::Error,
     ffi::OsString,
+    fmt::Display,
     fs, io,
     net::SocketAddr,
     path::{Path, PathBuf},
@@ -11,10 +12,15 @@ use std::{
 use clap::{Args, Parser, Subcommand, builder::NonEmptyStringValueParser};
 use coding_agent::{
     commands::runner::{self, Commands},
+    plan::trouble::Trouble,
     planner::{openai::OpenAi, script::Script},
     workspace::{
         edits::Workspace,
-        refusal::{At, Code::E_INVALID_ARGS, Refusal},
+        refusal::{
+            At,
+            Code::{E_INVALID_ARGS, E_IO},
+            Refusal,
+        },
         set::{Digest, Ending},
     },
 };
@@ -27,7 +33,7 @@ use tokio::{
 
 use super::{
     demo,
-    face::{Face, IS_AT_PROMPT},
+    face::{Face, IS_AT_PROMPT, fail},
     repository,
     session::Session,
 };
@@ -134,11 +140,28 @@ pub struct Said {
 }
 
 pub fn main() -> ExitCode {
-    let exit = run(Cli::parse()).unwrap_or_else(|error| {
-        eprintln!("error: {error}");
+    let cli = Cli::parse();
+    let folder = cli.folder.clone();
+    let wants_json = match &cli.command {
+        Command::Do(asked) => asked.json,
+        Command::Demo { json } => *json,
+        Command::Undo => false,
+    };
+    let exit = run(cli).unwrap_or_else(|error| {
+        fail(&trouble(error, folder.display()), wants_json);
         Exit::Error
     });
     ExitCode::from(exit as u8)
+}
+
+/// An error as people and programs are told about it.
+pub fn trouble(error: Failure, trace: impl Display) -> Trouble {
+    let error = match error.downcast::<Trouble>() {
+        Ok(trouble) => return *trouble,
+        Err(error) => error,
+    };
+    let code = error.downcast_ref::<Refusal>().map_or(E_IO, |refusal| refusal.code);
+    Trouble::new(code, trace, error)
 }
 
 fn run(Cli { command, folder, store }: Cli) -> Result<Exit, Failure> {
@@ -186,9 +209,9 @@ async fn drive(asked: Do, folder: &Path, store: &Path) -> Result<Exit, Failure> 
             Session::open(asked, folder, store, Script::default()).await?.drive().await
         }
         Err(refusal) => {
-            eprintln!(
-                "error: there is no planner: pass `--script FILE`, or name a model: {refusal}"
-            );
+            let why =
+                format!("there is no planner: pass `--script FILE`, or name a model: {refusal}");
+            fail(&Trouble::new(refusal.code, folder.display(), why), asked.json);
             Ok(Exit::Usage)
         }
     }

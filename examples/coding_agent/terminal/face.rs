@@ -10,6 +10,7 @@ use coding_agent::{
         consent::{Bounds, Scope},
         job::Answer,
         model::{Call, Plan},
+        trouble::Trouble,
         work::{Entry, Summary},
     },
     workspace::set::Digest,
@@ -62,12 +63,18 @@ pub enum Told<'a> {
     },
     /// The job is done, or blocked.
     Summary(&'a Summary),
+    /// The program ends before that.
+    Error {
+        next_step: &'static str,
+        #[serde(flatten)]
+        trouble: &'a Trouble,
+    },
 }
 
 impl Face {
     /// A terminal, if a person is there and does not want JSON.
     pub fn new(wants_json: bool) -> Self {
-        if wants_json || !io::stdin().is_terminal() || !io::stdout().is_terminal() {
+        if is_for_programs(wants_json) {
             return Self::Json;
         }
         let bar = ProgressBar::new_spinner();
@@ -138,6 +145,19 @@ impl Face {
     }
 }
 
+fn is_for_programs(wants_json: bool) -> bool {
+    wants_json || !io::stdin().is_terminal() || !io::stdout().is_terminal()
+}
+
+/// Tells an error to people and, as a line of JSON, to programs.
+pub fn fail(trouble: &Trouble, wants_json: bool) {
+    let told = Told::Error { next_step: trouble.next_step(), trouble };
+    if is_for_programs(wants_json) {
+        Face::Json.tell(&told);
+    }
+    let _ = writeln!(io::stderr(), "{}", visible(&told.to_string()));
+}
+
 /// Ignores a closed pipe: what is committed stays committed.
 fn print(text: &str) {
     let _ = writeln!(io::stdout(), "{text}");
@@ -195,6 +215,7 @@ impl Display for Told<'_> {
             }
             Self::Note { text } => f.write_str(&line(text)),
             Self::Summary(summary) => write_summary(summary, f),
+            Self::Error { trouble, .. } => write!(f, "error: {trouble}"),
         }
     }
 }

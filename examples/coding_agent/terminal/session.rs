@@ -2,10 +2,7 @@ use std::{
     env,
     path::{Path, PathBuf},
     pin::pin,
-    sync::{
-        Arc, Mutex, PoisonError,
-        atomic::{AtomicBool, Ordering::Relaxed},
-    },
+    sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
@@ -19,10 +16,17 @@ use coding_agent::{
             job::{self, AwaitingConfirmation, Driver},
         },
         model::{Call, Plan},
+        trouble::Trouble,
         work::{Summary, Work},
     },
     planner::{Lasting, Planner},
-    workspace::edits::Workspace,
+    workspace::{
+        edits::Workspace,
+        refusal::{
+            Code::{self, E_CONFLICT, E_INVALID_ARGS, E_IO},
+            Refusal, Why,
+        },
+    },
 };
 use machine::{
     Id,
@@ -38,8 +42,8 @@ use machine_console::http::{Http, serve};
 use tokio::{net::TcpListener, time::sleep};
 
 use super::{
-    cli::{Do, Exit, Failure, Said, tell_displaced},
-    face::{Face, Told},
+    cli::{Do, Exit, Failure, Said, tell_displaced, trouble},
+    face::{Face, Told, fail},
     preview::{preview, rate},
     repository,
 };
@@ -49,6 +53,9 @@ const NAME: &str = "coding-agent";
 
 /// The file of the jobs in the store.
 const JOBS: &str = "jobs.db";
+
+const NOT_CONFIRMED: Why = (E_INVALID_ARGS, "this plan waits for a confirmation");
+const NOT_ASKED: Why = (E_INVALID_ARGS, "in this state, the job does not ask for that");
 
 /// Of a command that is no check, a person is asked.
 const INTERRUPTED: &str = "The command was interrupted: after `applied` the next call is made, and \
@@ -66,8 +73,8 @@ pub struct Session<P> {
     again: String,
 }
 
-/// The error of an attempt, and whether another one is of no use.
-type Failed = (String, bool);
+/// The code and the error of an attempt, and whether another one is of no use.
+type Failed = (Code, String, bool);
 
 /// What was told of a job.
 struct Log {
@@ -95,9 +102,15 @@ impl<P: Planner + Clone> Session<P> {
     /// Drives the job until it is done, or asks what nobody answers.
     pub async fn drive(&self) -> Result<Exit, Failure> {
         let Some(id) = self.begin().await? else {
-            eprintln!("error: no task is open: pass one");
+            let folder = lock(&self.workspace).folder.path.display().to_string();
+            let none = Trouble::new(E_INVALID_ARGS, folder, "no task is open: pass one");
+            fail(&none, self.asked.json);
             return Ok(Exit::Usage);
         };
+        self.go_on(id).await.map_err(|error| trouble(error, id).into())
+    }
+
+    async fn go_on(&self, id: Id) -> Result<Exit, Failure> {
         self.serve().await?;
         self.answer_with_words(id).await?;
         // It may have been set aside, when its planner could not be asked.
@@ -124,7 +137,7 @@ impl<P: Planner + Clone> Session<P> {
                 AnyJob::Done(job) => return self.end(&job.state().summary),
                 job => match self.next_attempt(id, failed.as_ref()).await? {
                     Some(pause) => {
-                        if let Some((error, _)) = failed {
+                        if let Some((_, error, _)) = failed {
                             self.face.note(&format!("{error}; it is tried again"));
                         }
                         sleep(pause).await;
@@ -152,7 +165,8 @@ impl<P: Planner + Clone> Session<P> {
                 return Ok(Some(id));
             }
             let ways = "`do` without a task goes on with it, and `--cancel WHY` ends it";
-            return Err(format!("another task is open: {goal:?}; {ways}").into());
+            let why = (E_CONFLICT, format!("{ways}: {goal:?}"));
+            return Err(Refusal::new("another task is open", why).into());
         }
         repository::check(&lock(&self.workspace).folder.path, self.asked.dirty)?;
         let mut job = Job::new(Limits::default()).user_message(task.clone(), &self.asked.by);
@@ -183,11 +197,11 @@ impl<P: Planner + Clone> Session<P> {
                     _ if said.confirm.as_ref() == Some(plan) => {
                         Answer::Yes(Scope::Plan(self.bounds(&job)))
                     }
-                    _ => return Err(format!("the plan {plan} waits for a confirmation").into()),
+                    _ => return Err(Refusal::new(plan, NOT_CONFIRMED).into()),
                 };
                 self.confirm(job, answer).await
             }
-            job => Err(format!("nothing asks for that: the job is {}", job.status()).into()),
+            job => Err(Refusal::new(job.status(), NOT_ASKED).into()),
         }
     }
 
@@ -206,7 +220,7 @@ impl<P: Planner + Clone> Session<P> {
         let detail = Box::pin(Observer::new(&self.jobs).detail::<Human>(id)).await?;
         let retry_at = detail.trouble.as_ref().and_then(|trouble| trouble.retry_at);
         let left = retry_at.map(|at| at.saturating_sub(self.jobs.now()));
-        let left = left.filter(|left| failed.map_or(*left > 0, |(_, is_last)| !is_last));
+        let left = left.filter(|left| failed.map_or(*left > 0, |(_, _, is_last)| !is_last));
         Ok(left.map(|left| Duration::from_millis(u64::try_from(left).unwrap_or_default())))
     }
 
@@ -216,13 +230,14 @@ impl<P: Planner + Clone> Session<P> {
         let workspace = Arc::clone(&self.workspace);
         let hands = Hands { workspace: Arc::clone(&workspace), jobs: self.jobs.clone() };
         let agent = Agent { planner: self.planner.clone(), workspace, rate };
-        let (report, lasts) = (Arc::clone(&failed), Arc::<AtomicBool>::default());
+        let (report, noted) = (Arc::clone(&failed), Arc::<Mutex<Option<_>>>::default());
         let worker = Worker::new(&self.jobs, Actors::issue(NAME)?)
-            .handler(Noted(Driver(agent), Arc::clone(&lasts)))
+            .handler(Noted(Driver(agent), Arc::clone(&noted)))
             .tool(hands)
             .on_error(move |attempt| {
-                let is_last = attempt.set_aside || lasts.load(Relaxed);
-                let failed = (attempt.error.to_owned(), is_last);
+                let noted = *noted.lock().unwrap_or_else(PoisonError::into_inner);
+                let (code, lasts) = noted.unwrap_or((E_IO, false));
+                let failed = (code, attempt.error.to_owned(), attempt.set_aside || lasts);
                 *report.lock().unwrap_or_else(PoisonError::into_inner) = Some(failed);
             });
         let mut work = pin!(worker.run_until_idle());
@@ -333,10 +348,14 @@ impl<P: Planner + Clone> Session<P> {
                 .map(|found| format!("{machine} confirm {call} {found} --as NAME"));
             return Ok(self.asks(&[question], &ways));
         }
-        let error = failed.map_or_else(|| "nothing moves it".to_owned(), |(error, _)| error);
         let (status, id) = (job.status(), job.id());
-        let show = format!("`{machine} show {id}` says more");
-        Err(format!("the job is {status} and does not go on: {error}; {show}").into())
+        let nothing = || (E_IO, "nothing moves it".to_owned(), true);
+        let (code, error, _) = failed.unwrap_or_else(nothing);
+        // The end is what people read of a long text.
+        let why = format!(
+            "the job is {status} and does not go on: {error}\n`{machine} show {id}` says more"
+        );
+        Err(Trouble::new(code, id, why).into())
     }
 
     /// Serves the inspector until the program ends.
@@ -350,16 +369,22 @@ impl<P: Planner + Clone> Session<P> {
     }
 }
 
-/// A handler, and whether its last failure lasts: a worker reports only the text.
-struct Noted<H>(H, Arc<AtomicBool>);
+/// A handler, with the code of its last failure, and whether that one lasts: a worker reports only
+/// the text.
+struct Noted<H>(H, Arc<Mutex<Option<(Code, bool)>>>);
 
 impl<H: Handler> Handler for Noted<H> {
     type Machine = H::Machine;
 
     async fn handle(&self, machine: H::Machine, task: &mut Task) -> Handled<H::Machine> {
         let handled = self.0.handle(machine, task).await;
-        let lasts = handled.as_ref().is_err_and(|failure| failure.is::<Lasting>());
-        self.1.store(lasts, Relaxed);
+        let note = |failure: &Failure| {
+            let refusal = failure.downcast_ref::<Refusal>();
+            // All other errors are those of the planner.
+            (refusal.map_or(Code::E_MODEL, |refusal| refusal.code), failure.is::<Lasting>())
+        };
+        let noted = handled.as_ref().err().map(note);
+        *self.1.lock().unwrap_or_else(PoisonError::into_inner) = noted;
         handled
     }
 }

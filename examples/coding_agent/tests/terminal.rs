@@ -112,6 +112,18 @@ impl Told {
         all[0]
     }
 
+    /// Programs get an error as an event, and people as text. Returns its trace.
+    pub fn check_error(&self, code: &str, detail: &str) -> &str {
+        assert!([1, 2].contains(&self.code), "{detail}: {:?}", self.events);
+        let error = self.one("error");
+        let [next_step, trace] = ["next_step", "trace"].map(|it| error[it].as_str().unwrap());
+        assert!(error["detail"].as_str().unwrap().contains(detail), "{detail}: {error}");
+        let text = format!("error: {code}: {next_step} (trace {trace})\n  | ");
+        assert!(self.errors.starts_with(&text) && self.errors.contains(detail), "{}", self.errors);
+        assert_eq!((error["code"].as_str().unwrap(), trace.is_empty()), (code, false), "{error}");
+        trace
+    }
+
     pub fn acts(&self) -> Vec<(&str, bool)> {
         let acts = self.all("act").into_iter();
         acts.map(|it| (it["what"].as_str().unwrap(), it["is_ok"].as_bool().unwrap())).collect()
@@ -319,51 +331,74 @@ fn contents(desk: &Desk) -> BTreeMap<String, Vec<u8>> {
     desk.files().into_iter().map(read).collect()
 }
 
+fn scripted(desk: &Desk, text: &str) {
+    fs::write(desk.root().join("script.json"), text).unwrap();
+}
+
 /// Nothing in the folder changes.
 #[test]
 fn bad_input_is_refused() {
     type Spoil = fn(&Desk);
-    let table: [(&str, Spoil, i32, &str); 10] = [
-        ("no repository", |desk| fs::remove_file(desk.path(".git/HEAD")).unwrap(), 1, "repository"),
-        ("changes", |desk| fs::write(desk.path("new"), "").unwrap(), 1, "--dirty"),
-        ("a merge", |desk| fs::write(desk.path(".git/MERGE_HEAD"), "").unwrap(), 1, "middle"),
+    let (denied, conflict, invalid) = ("E_POLICY_DENIED", "E_CONFLICT", "E_INVALID_ARGS");
+    let table: [(&str, Spoil, i32, &str, &str); 10] = [
+        (
+            "no repository",
+            |desk| fs::remove_file(desk.path(".git/HEAD")).unwrap(),
+            1,
+            "E_IO",
+            "repository",
+        ),
+        ("changes", |desk| fs::write(desk.path("new"), "").unwrap(), 1, conflict, "--dirty"),
+        (
+            "a merge",
+            |desk| fs::write(desk.path(".git/MERGE_HEAD"), "").unwrap(),
+            1,
+            conflict,
+            "middle",
+        ),
         (
             "no script",
             |desk| fs::remove_file(desk.root().join("script.json")).unwrap(),
             1,
+            "E_IO",
             "script",
         ),
-        ("no JSON", |desk| fs::write(desk.root().join("script.json"), "{").unwrap(), 1, "line 1"),
-        ("a list", |desk| fs::write(desk.root().join("script.json"), "[]").unwrap(), 1, "a map"),
-        ("a field", |desk| drop(written(desk, &json!({"shell": "rm"}))), 1, "unknown field"),
+        ("no JSON", |desk| scripted(desk, "{"), 1, invalid, "line 1"),
+        ("a list", |desk| scripted(desk, "[]"), 1, invalid, "expected a map"),
+        ("a field", |desk| scripted(desk, r#"{"shell": "rm"}"#), 1, invalid, "unknown field"),
         (
             "a path",
-            |desk| drop(written(desk, &json!({"reads": [{"tool": "read", "path": "../b"}]}))),
+            |desk| scripted(desk, r#"{"reads": [{"tool": "read", "path": "../b"}]}"#),
             1,
+            invalid,
             "`..`",
         ),
-        ("no step", |desk| drop(written(desk, &json!({}))), 4, ""),
-        ("nobody there", |_| {}, 3, ""),
+        ("no step", |desk| scripted(desk, "{}"), 4, "", ""),
+        ("nobody there", |_| {}, 3, "", ""),
     ];
-    for (name, spoil, code, error) in table {
+    for (name, spoil, code, kind, error) in table {
         let desk = checked();
         written(&desk, &usual());
         spoil(&desk);
         let before = contents(&desk);
         let refused = work(&desk, &[TASK]);
         assert_eq!(refused.code, code, "{name}: {:?} {}", refused.events, refused.errors);
-        assert!(refused.errors.contains(error), "{name}: {}", refused.errors);
+        if code == 1 {
+            refused.check_error(kind, error);
+        }
         assert_eq!(contents(&desk), before, "{name}");
     }
     let desk = checked();
     written(&desk, &usual());
     let another = desk.open();
-    let refused = work(&desk, &[TASK]);
-    assert_eq!(refused.code, 1);
-    assert!(refused.errors.contains("in use by another agent"), "{}", refused.errors);
+    work(&desk, &[TASK]).check_error(denied, "in use by another agent");
     drop(another);
-    assert_eq!(told(&desk, &["do", TASK]).code, 2, "there is no planner");
+    let usage = [(told(&desk, &["do", TASK]), "no planner"), (work(&desk, &[]), "no task is open")];
+    for (refused, error) in usage {
+        assert_eq!(refused.code, 2, "{error}");
+        refused.check_error(invalid, error);
+    }
+    told(&desk, &["undo"]).check_error(invalid, "there is no edit to undo");
     fs::remove_dir_all(desk.folder()).unwrap();
-    let refused = work(&desk, &[TASK]);
-    assert_eq!((refused.code, refused.errors.contains("No such file")), (1, true));
+    work(&desk, &[TASK]).check_error("E_IO", "No such file");
 }
