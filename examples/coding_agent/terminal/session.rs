@@ -19,7 +19,7 @@ use coding_agent::{
         trouble::Trouble,
         work::{Summary, Work},
     },
-    planner::{Lasting, Planner},
+    planner::Planner,
     workspace::{
         edits::Workspace,
         refusal::{
@@ -32,11 +32,11 @@ use machine::{
     Id,
     actor::Actors,
     journal::Fact,
-    observe::{NextStep, Observer},
+    observe::{NextStep, Observer, Waiting, WaitingFor},
     store::{Committed, Message, Query, Store, Subscription},
     text::shell_word,
     view::Human,
-    worker::{Handled, Handler, Task, Worker},
+    worker::Worker,
 };
 use machine_console::http::{Http, serve};
 use tokio::{net::TcpListener, time::sleep};
@@ -44,6 +44,7 @@ use tokio::{net::TcpListener, time::sleep};
 use super::{
     cli::{Do, Exit, Failure, Said, tell_displaced, trouble},
     face::{Face, Told, fail},
+    noted::Noted,
     preview::{preview, rate},
     repository,
 };
@@ -60,6 +61,9 @@ const NOT_ASKED: Why = (E_INVALID_ARGS, "in this state, the job does not ask for
 /// Of a command that is no check, a person is asked.
 const INTERRUPTED: &str = "The command was interrupted: after `applied` the next call is made, and \
                            after `not-applied` it runs again. ";
+
+/// A worker of another program that has died loses the job after 30 s.
+const HELD: &str = "a worker that may still live holds it: try again in 30 s";
 
 /// The job of a folder, with a planner.
 pub struct Session<P> {
@@ -120,6 +124,7 @@ impl<P: Planner + Clone> Session<P> {
         let acts = job.work().map_or(0, |work| work.ended.len());
         let mut log = Log { job: id, entries, state: String::new(), acts };
         loop {
+            let before = self.jobs.now();
             let failed = self.work(&mut log).await?;
             match self.jobs.load::<AnyJob>(id).await? {
                 AnyJob::Clarifying(job) => {
@@ -135,7 +140,7 @@ impl<P: Planner + Clone> Session<P> {
                     None => return Ok(self.asks(&[], &self.ways(&job))),
                 },
                 AnyJob::Done(job) => return self.end(&job.state().summary),
-                job => match self.next_attempt(id, failed.as_ref()).await? {
+                job => match self.next_attempt(id, before, failed.as_ref()).await? {
                     Some(pause) => {
                         if let Some((_, error, _)) = failed {
                             self.face.note(&format!("{error}; it is tried again"));
@@ -210,17 +215,18 @@ impl<P: Planner + Clone> Session<P> {
         Ok(self.jobs.commit(&mut job).await?)
     }
 
-    /// The time until the worker tries again; `None` if it does not, or need not. What has just
-    /// failed may be due by now, and nothing else: the worker has done that.
+    /// The time until the worker tries again; `None` if it does not. What was due before it began,
+    /// and has not failed since, it would have done.
     async fn next_attempt(
         &self,
         id: Id,
+        before: i64,
         failed: Option<&Failed>,
     ) -> Result<Option<Duration>, Failure> {
         let detail = Box::pin(Observer::new(&self.jobs).detail::<Human>(id)).await?;
         let retry_at = detail.trouble.as_ref().and_then(|trouble| trouble.retry_at);
-        let left = retry_at.map(|at| at.saturating_sub(self.jobs.now()));
-        let left = left.filter(|left| failed.map_or(*left > 0, |(_, _, is_last)| !is_last));
+        let is_tried = |at: &i64| failed.map_or(*at > before, |(_, _, is_last)| !is_last);
+        let left = retry_at.filter(is_tried).map(|at| at.saturating_sub(self.jobs.now()));
         Ok(left.map(|left| Duration::from_millis(u64::try_from(left).unwrap_or_default())))
     }
 
@@ -349,8 +355,13 @@ impl<P: Planner + Clone> Session<P> {
             return Ok(self.asks(&[question], &ways));
         }
         let (status, id) = (job.status(), job.id());
-        let nothing = || (E_IO, "nothing moves it".to_owned(), true);
-        let (code, error, _) = failed.unwrap_or_else(nothing);
+        // The worker of this program has left it alone.
+        let why_not = || match (&detail.trouble, &detail.waits_for) {
+            (Some(trouble), _) => trouble.reason.clone(),
+            (None, Some(Waiting { cause: WaitingFor::Nothing, text, .. })) => text.clone(),
+            (None, _) => HELD.to_owned(),
+        };
+        let (code, error, _) = failed.unwrap_or_else(|| (E_IO, why_not(), true));
         // The end is what people read of a long text.
         let why = format!(
             "the job is {status} and does not go on: {error}\n`{machine} show {id}` says more"
@@ -366,26 +377,6 @@ impl<P: Planner + Clone> Session<P> {
         let http = Http::new(&self.jobs, Actors::issue("inspector")?).machine::<AnyJob>();
         tokio::spawn(serve(listener, http, std::future::pending()));
         Ok(())
-    }
-}
-
-/// A handler, with the code of its last failure, and whether that one lasts: a worker reports only
-/// the text.
-struct Noted<H>(H, Arc<Mutex<Option<(Code, bool)>>>);
-
-impl<H: Handler> Handler for Noted<H> {
-    type Machine = H::Machine;
-
-    async fn handle(&self, machine: H::Machine, task: &mut Task) -> Handled<H::Machine> {
-        let handled = self.0.handle(machine, task).await;
-        let note = |failure: &Failure| {
-            let refusal = failure.downcast_ref::<Refusal>();
-            // All other errors are those of the planner.
-            (refusal.map_or(Code::E_MODEL, |refusal| refusal.code), failure.is::<Lasting>())
-        };
-        let noted = handled.as_ref().err().map(note);
-        *self.1.lock().unwrap_or_else(PoisonError::into_inner) = noted;
-        handled
     }
 }
 

@@ -1,8 +1,12 @@
-//! A call of which nothing shows whether it took effect.
+//! A call of which nothing shows whether it took effect, and a job that another worker holds.
 
 use std::{
     fs,
-    sync::{Arc, Mutex},
+    future::pending,
+    sync::{
+        Arc, Mutex,
+        mpsc::{Sender, channel},
+    },
 };
 
 use coding_agent::{
@@ -10,7 +14,7 @@ use coding_agent::{
         agent::Agent,
         consent::{Bounds, Scope},
         hands::Hands,
-        job::{Answer, AnyJob, job::Driver},
+        job::{Answer, AnyJob, Job, Limits, job::Driver},
         model::Risk,
     },
     planner::script::Script,
@@ -21,7 +25,7 @@ use machine::{
     actor::{Actors, Human},
     operate::{Finding, Operator},
     store::{Query, Store},
-    worker::Worker,
+    worker::{Handled, Handler, Task, Worker},
 };
 
 use crate::{
@@ -90,4 +94,34 @@ async fn a_call_in_doubt_waits_for_a_person() {
         assert_eq!(ended.code, code, "{finding:?} {:?} {}", ended.events, ended.errors);
         assert_eq!(desk.file("a").unwrap(), "right\n");
     }
+}
+
+/// Holds a job for as long as its process lives.
+struct Holds(Sender<()>);
+
+impl Handler for Holds {
+    type Machine = AnyJob;
+
+    async fn handle(&self, _: AnyJob, _: &mut Task) -> Handled<AnyJob> {
+        let _ = self.0.send(());
+        pending().await
+    }
+}
+
+#[tokio::test]
+async fn a_job_that_is_held_is_told() {
+    let (desk, ann) = (checked(), Human::new("ann").unwrap());
+    written(&desk, &usual());
+    assert_eq!(work(&desk, &[]).code, 2, "no task is open");
+    let jobs = Store::sqlite(desk.store().join("jobs.db")).await.unwrap();
+    let mut job = Job::new(Limits::default()).user_message(TASK.to_owned(), &ann);
+    jobs.create(&mut job).await.unwrap();
+    let (sender, held) = channel();
+    let worker = Worker::new(&jobs, Actors::issue("another").unwrap()).handler(Holds(sender));
+    let worker = tokio::spawn(worker.run_until_idle());
+    tokio::task::spawn_blocking(move || held.recv()).await.unwrap().unwrap();
+    let told = work(&desk, &[]);
+    let trace = told.check_error("E_IO", "a worker that may still live holds it: try again");
+    assert_eq!(trace, job.id().to_string());
+    worker.abort();
 }
