@@ -10,7 +10,8 @@ use crate::workspace::{
     set::Found::{self, Nothing, Other},
 };
 
-/// All files of a folder, and the folders that cannot be read, without what is generated.
+/// All files of a folder, also those whose names cannot be shown, and the folders that cannot be
+/// read, without what is generated.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Snapshot(BTreeMap<Place, Found>);
 
@@ -21,7 +22,11 @@ impl Snapshot {
             let now = folder.look(&path).unwrap_or(Other);
             (path, now)
         });
-        Ok(Self(found.chain(unread.into_iter().map(|(path, _)| (path, Other))).collect()))
+        let others = unread.into_iter().map(|(entry, _)| {
+            let now = folder.look_at(&entry).unwrap_or(Other);
+            (entry.shown, now)
+        });
+        Ok(Self(found.chain(others).collect()))
     }
 
     /// The changes from this one to a later one. What is in a folder that could not be read is not

@@ -1,8 +1,11 @@
 //! Commands of the agent. Processes that must not end read from a pipe to which nobody writes.
 
 use std::{
-    env, fs,
+    env,
+    ffi::OsStr,
+    fs,
     os::unix::{
+        ffi::OsStrExt,
         fs::{PermissionsExt, symlink},
         process::ExitStatusExt,
     },
@@ -29,6 +32,7 @@ use crate::{
         edits::Workspace,
         refusal::{self, Code},
         set::{Digest, Found},
+        tools::Search,
     },
 };
 
@@ -149,6 +153,25 @@ fn changes_are_seen() {
     assert_eq!(desk.open().undo().unwrap_err().why, refusal::NOTHING_TO_UNDO.1);
     assert_eq!(desk.file("a").unwrap(), "new\n");
     assert!(run(&desk, &command(&["cat", "a"])).seen.is_empty());
+}
+
+/// No tool can have such a name. It is escaped where people read it.
+#[test]
+fn changes_of_names_that_cannot_be_shown_are_seen() {
+    let desk = desk();
+    for name in [&b"a\xff"[..], b"b\nc", b"same\xff"] {
+        fs::write(desk.folder().join(OsStr::from_bytes(name)), "old\n").unwrap();
+    }
+    let script = "echo new > \"$(printf 'a\\377')\"; rm \"$(printf 'b\\nc')\"; \
+                  mkdir \"$(printf 'd\\001')\"; echo new > \"$(printf 'd\\001')/e\"";
+    let report = run(&desk, &shell(script));
+    let seen: Vec<_> = report.seen.iter().map(|Seen { path, .. }| path.clone()).collect();
+    assert_eq!(seen, [r"a\xff", r"b\nc", r"d\x01/e"].map(place), "{:?}", report.stderr);
+    let found = desk.open().search(&Search { text: "old".to_owned(), under: None }).unwrap();
+    assert!(
+        found.starts_with("lines found: 0\n") && found.contains("not searched: same"),
+        "{found}"
+    );
 }
 
 /// The program itself, with a secret in its environment.

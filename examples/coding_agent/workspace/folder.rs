@@ -1,8 +1,12 @@
 use std::{
     collections::VecDeque,
+    ffi::OsStr,
     fs::{File, TryLockError},
     io::Read,
-    os::{fd::AsRawFd, unix::fs::MetadataExt},
+    os::{
+        fd::AsRawFd,
+        unix::{ffi::OsStrExt, fs::MetadataExt},
+    },
     path::{Path, PathBuf},
     thread,
     time::Duration,
@@ -11,6 +15,7 @@ use std::{
 use rustix::{
     fs::{AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags, mkdirat, openat2, unlinkat},
     io::Errno,
+    path::Arg,
 };
 
 use super::{
@@ -45,8 +50,18 @@ pub struct Contents {
     pub names: u64,
 }
 
-/// The files that were found, and the folders that cannot be listed.
-pub type Walk = (Vec<Place>, Vec<(Place, Refusal)>);
+/// What is in a folder.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Entry {
+    /// Its path, with a name that cannot be shown escaped.
+    pub shown: Place,
+    real: PathBuf,
+    is_folder: bool,
+}
+
+/// The files that were found, and what no tool reads: folders that cannot be listed, and files
+/// whose names cannot be shown.
+pub type Walk = (Vec<Place>, Vec<(Entry, Refusal)>);
 
 impl Folder {
     pub fn open(path: &Path) -> Result<Self, Refusal> {
@@ -80,6 +95,10 @@ impl Folder {
         look(&self.root, place.as_str())
     }
 
+    pub fn look_at(&self, entry: &Entry) -> Result<Found, Refusal> {
+        look(&self.root, &entry.real)
+    }
+
     /// Reads a regular file; `None` if nothing is there.
     pub fn read(&self, place: &Place) -> Result<Option<Contents>, Refusal> {
         let file = match open(&self.root, place.as_str(), OFlags::NONBLOCK) {
@@ -99,37 +118,53 @@ impl Folder {
         Ok(Some(Contents { bytes, mode: about.mode() & PERMISSIONS, names: about.nlink() }))
     }
 
-    /// Lists what is in a folder, and whether it is a folder.
-    pub fn list(&self, folder: Option<&Place>) -> Result<Vec<(Place, bool)>, Refusal> {
-        let at = folder.map_or(".", Place::as_str);
-        let entries = open(&self.root, at, OFlags::DIRECTORY).and_then(Dir::new);
+    /// Lists what is in a folder.
+    fn list(&self, folder: Option<&Entry>) -> Result<Vec<Entry>, Refusal> {
+        let at = folder.map_or(".", |folder| folder.shown.as_str());
+        let real = folder.map_or(Path::new("."), |folder| folder.real.as_path());
+        let entries = open(&self.root, real, OFlags::DIRECTORY).and_then(Dir::new);
         let mut list = Vec::new();
         for entry in entries.map_err(|error| refused(at, error))? {
             let entry = entry.at(at)?;
-            let name = entry.file_name().to_string_lossy();
-            let path = folder.map_or_else(|| name.to_string(), |folder| format!("{folder}/{name}"));
+            let name = OsStr::from_bytes(entry.file_name().to_bytes());
+            let real = folder.map_or_else(|| PathBuf::from(name), |folder| folder.real.join(name));
+            let name = match name.to_str() {
+                Some(name) if !name.contains(char::is_control) => name.to_owned(),
+                _ => name.as_bytes().escape_ascii().to_string(),
+            };
+            let path = if folder.is_some() { format!("{at}/{name}") } else { name };
             // Others, such as `.git`, are not for the agent.
-            if let Ok(place) = path.parse::<Place>() {
-                list.push((place, entry.file_type() == FileType::Directory));
+            if let Ok(shown) = path.parse::<Place>() {
+                let is_folder = entry.file_type() == FileType::Directory;
+                list.push(Entry { shown, real, is_folder });
             }
         }
         list.sort();
         Ok(list)
     }
 
-    /// All files beneath a folder, those near the top first, and the folders that cannot be listed;
-    /// without what is generated.
+    /// All files beneath a folder, those near the top first, and what no tool reads; without what
+    /// is generated.
     pub fn files(&self, under: Option<&Place>) -> Result<Walk, Refusal> {
         let (mut files, mut unread) = (Vec::new(), Vec::new());
-        let mut open = VecDeque::from(self.list(under)?);
-        while let Some((path, is_folder)) = open.pop_front() {
-            if !is_folder {
-                files.push(path);
-            } else if !GENERATED.contains(&path.split().1) {
-                match self.list(Some(&path)) {
-                    Ok(list) => open.extend(list),
-                    Err(refusal) => unread.push((path, refusal)),
+        let entry = |place: &Place| {
+            let (shown, real) = (place.clone(), place.as_str().into());
+            Entry { shown, real, is_folder: true }
+        };
+        let mut open = VecDeque::from(self.list(under.map(entry).as_ref())?);
+        while let Some(entry) = open.pop_front() {
+            if entry.is_folder {
+                if !GENERATED.contains(&entry.shown.split().1) {
+                    match self.list(Some(&entry)) {
+                        Ok(list) => open.extend(list),
+                        Err(refusal) => unread.push((entry, refusal)),
+                    }
                 }
+            } else if entry.real.to_str() == Some(entry.shown.as_str()) {
+                files.push(entry.shown);
+            } else {
+                let refusal = Refusal::new(&entry.shown, refusal::NOT_SHOWN);
+                unread.push((entry, refusal));
             }
         }
         Ok((files, unread))
@@ -169,21 +204,22 @@ pub fn lock(file: &File, path: &Path) -> Result<(), Refusal> {
 }
 
 /// Tells what is at a path in a folder.
-pub fn look(folder: &File, path: &str) -> Result<Found, Refusal> {
+pub fn look(folder: &File, path: &(impl AsRef<Path> + ?Sized)) -> Result<Found, Refusal> {
+    let path = path.as_ref();
     let file = match open(folder, path, OFlags::NONBLOCK) {
         Ok(file) => file,
-        Err(error) => return unopened(error).at(path),
+        Err(error) => return unopened(error).at(path.display()),
     };
-    let about = file.metadata().at(path)?;
+    let about = file.metadata().at(path.display())?;
     if !about.is_file() {
         return Ok(Found::Other);
     }
-    let digest = Digest::of_reader(&file).at(path)?;
+    let digest = Digest::of_reader(&file).at(path.display())?;
     Ok(Found::File(Image { digest, mode: about.mode() & PERMISSIONS }))
 }
 
 /// Follows no link, in no part of the path.
-fn open(folder: &File, path: &str, flags: OFlags) -> Result<File, Errno> {
+fn open(folder: &File, path: impl Arg, flags: OFlags) -> Result<File, Errno> {
     let flags = flags | OFlags::RDONLY | OFlags::NOCTTY | OFlags::CLOEXEC;
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_XDEV;
     openat2(folder, path, flags, Mode::empty(), resolve).map(File::from)

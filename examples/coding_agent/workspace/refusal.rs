@@ -41,6 +41,7 @@ pub type Why = (Code, &'static str);
 pub const NO_FOLDER: Why = (E_POLICY_DENIED, "it, or a part of it, is not a folder");
 pub const OF_GIT: Why = (E_POLICY_DENIED, "git keeps its own files in it");
 pub const NO_FILE: Why = (E_POLICY_DENIED, "it is not a regular file");
+pub const NOT_SHOWN: Why = (E_POLICY_DENIED, "its name has bytes that cannot be shown");
 pub const HARD_LINK: Why = (E_POLICY_DENIED, "it has other names, perhaps outside");
 pub const BUSY: Why = (E_POLICY_DENIED, "in use by another agent: wait for its end");
 pub const REMOVES_MOST: Why = (E_POLICY_DENIED, "most lines go: a person must confirm it");
