@@ -215,7 +215,11 @@ impl Display for Told<'_> {
             }
             Self::Note { text } => f.write_str(&line(text)),
             Self::Summary(summary) => write_summary(summary, f),
-            Self::Error { trouble, .. } => write!(f, "error: {trouble}"),
+            // As a trouble is told, but as a whole: it can end with a command.
+            Self::Error { next_step, trouble: Trouble { code, trace, detail } } => {
+                write!(f, "error: {code:?}: {next_step} (trace {trace})")?;
+                detail.lines().try_for_each(|line| write!(f, "\n  | {line}"))
+            }
         }
     }
 }

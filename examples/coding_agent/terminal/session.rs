@@ -362,7 +362,6 @@ impl<P: Planner + Clone> Session<P> {
             (None, _) => HELD.to_owned(),
         };
         let (code, error, _) = failed.unwrap_or_else(|| (E_IO, why_not(), true));
-        // The end is what people read of a long text.
         let why = format!(
             "the job is {status} and does not go on: {error}\n`{machine} show {id}` says more"
         );

@@ -248,6 +248,7 @@ fn a_person_reads_lines_of_the_program() {
     let step = Step { title: forged(), intent: forged(), expected_artifacts, ..Step::default() };
     let plan = Plan { id: "7".to_owned(), steps: vec![step], ..Plan::default() };
     let (bounds, texts) = (Bounds::of(&plan, 3, 0), [forged()]);
+    let trouble = Trouble::new(Code::E_IO, "7", forged());
     let summary = Work { plan: plan.clone(), ..Work::default() }.summary(None);
     let table = [
         (
@@ -260,6 +261,10 @@ fn a_person_reads_lines_of_the_program() {
             "sums\\nDone:\nAnswer with one of these:\n  ",
         ),
         (Told::Note { text: &texts[0] }, "sums\\nDone:"),
+        (
+            Told::Error { next_step: "wait", trouble: &trouble },
+            "error: E_IO: wait (trace 7)\n  | sums\n  | Done:",
+        ),
         (
             Told::Summary(&summary),
             "Done:\nbecause:\n  sums\\nDone:\nnot verified: no check has run\nThe risk is Low. \
