@@ -23,6 +23,9 @@ const MARKS: [(&str, &str); 7] = [
     ("BISECT_LOG", "a bisect"),
 ];
 
+/// Those that are references, which git can keep elsewhere.
+const REFERENCES: [&str; 3] = ["MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD"];
+
 /// Without what the files of a folder could make git run: a folder with the files of a bare
 /// repository is none. Filters in the configuration of the person, or of `.git`, run.
 const OPTIONS: [&str; 8] = [
@@ -65,7 +68,7 @@ pub fn check(folder: &Path, allows_changes: bool) -> Result<(), Refusal> {
     };
     let is_there = |mark: &str| {
         let is_reference = || git(top, &["rev-parse", "--quiet", "--verify", mark]).is_ok();
-        found.join(mark).exists() || mark.ends_with("_HEAD") && is_reference()
+        found.join(mark).exists() || REFERENCES.contains(&mark) && is_reference()
     };
     if let Some((_, what)) = MARKS.into_iter().find(|(mark, _)| is_there(mark)) {
         return Err(Refusal::new(what, UNFINISHED));
