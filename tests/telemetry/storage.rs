@@ -86,31 +86,6 @@ pub(crate) async fn in_use(world: &World) {
     assert!(world.store.close().await.is_err());
 }
 
-/// A read transaction stays open while the log grows.
-pub(crate) async fn pinned(world: &World) {
-    let open = || rusqlite::Connection::open(world.path()).unwrap();
-    let reader = open();
-    reader.execute_batch("BEGIN; SELECT count(*) FROM sqlite_schema").unwrap();
-    let filler = "CREATE TABLE filler (x); INSERT INTO filler VALUES (zeroblob(80000000));";
-    open().execute_batch(&format!("PRAGMA synchronous = OFF; {filler}")).unwrap();
-    world.errand().await;
-    tokio::select! {
-        () = until(|report| report.name == "machine.worker.log_pinned") => {}
-        () = look_again_and_again(world) => {}
-    }
-    reader.execute_batch("ROLLBACK").unwrap();
-}
-
-/// Starts workers, each an hour later, and between them leaves the thread that checkpoints the time
-/// that it needs.
-async fn look_again_and_again(world: &World) {
-    loop {
-        tokio::time::sleep(Duration::from_secs(3)).await;
-        world.worker(Does::Opens).run_until_idle().await.unwrap();
-        world.hand.advance(3_600_000);
-    }
-}
-
 struct Broken(String, AtomicBool);
 
 impl Doorbell for Broken {

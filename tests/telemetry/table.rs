@@ -72,7 +72,6 @@ pub(crate) fn everything(secret: &str) -> Vec<Report> {
         storage::indeterminate(&World::new(secret).await).await;
         storage::full(&World::new(secret).await).await;
         storage::in_use(&World::new(secret).await).await;
-        storage::pinned(&World::new(secret).await).await;
         world.store.close().await.unwrap();
         assert!(world.store.recover().await.is_err());
     });

@@ -45,7 +45,6 @@ mod killed;
 #[cfg(unix)]
 pub(crate) mod process;
 #[cfg(unix)]
-mod reader;
 #[cfg(unix)]
 mod stopped;
 #[cfg(unix)]

@@ -34,9 +34,6 @@ pub enum ConcernReason {
     /// not `#[stable]`, without an open call or child, a deadline, a message, or a move for a
     /// person.
     Stuck,
-    /// A read transaction keeps the write-ahead log of the file from being reset, for a minute or
-    /// longer, so that it grows. The concern is about no machine.
-    LogPinned,
     /// A deadline has passed, or a call has run longer than it may.
     Overdue,
     /// The last attempt of a worker failed; workers try again.
@@ -58,7 +55,6 @@ impl fmt::Display for ConcernReason {
             Self::WorkerNotStarted => "worker not started",
             Self::NoWorker => "no worker",
             Self::Stuck => "stuck",
-            Self::LogPinned => "log pinned",
             Self::Overdue => "overdue",
             Self::Failing => "failing",
             Self::ManyMessages => "many messages",
@@ -155,9 +151,9 @@ pub struct Concern<A: Audience = Human> {
     pub trouble: Option<Trouble>,
     /// In words that repeat no data: for what is overdue, the deadline or the call, and the calls
     /// that the deadline waits for; for what is stuck, what to do; for an inbox, the number of its
-    /// messages; for a worker, its process, and why it refused to start; for the log, the process
-    /// that reads, and the repair; for a gate, why it can no longer be approved, or what to know
-    /// before, which has the arguments of a call in doubt that it may repeat.
+    /// messages; for a worker, its process, and why it refused to start; for a gate, why it can no
+    /// longer be approved, or what to know before, which has the arguments of a call in doubt that it
+    /// may repeat.
     pub cause: Option<String>,
     /// The beginning of the reference under which its service has accepted the call.
     #[serde(skip_serializing_if = "is_hidden")]
@@ -169,7 +165,7 @@ pub struct Concern<A: Audience = Human> {
     pub error: A::Internal<Option<String>>,
     /// Since when the reason holds (milliseconds since the Unix epoch): for what is overdue, since
     /// the deadline, or since the call should have ended; for a worker, when it last refused; for
-    /// the log, since a worker noticed the reader; for anything else, since it entered its state.
+    /// anything else, since it entered its state.
     pub since: Option<Millis>,
     /// The number of its transitions, by which an answer says which question it is for.
     pub transition_count: Option<u64>,
@@ -182,7 +178,7 @@ pub struct Concern<A: Audience = Human> {
 #[serde(bound = "")]
 #[non_exhaustive]
 pub struct Attention<A: Audience = Human> {
-    /// The machines, workers that refused to start, and a log that is not reset.
+    /// The machines, and workers that refused to start.
     pub concerns: Vec<Concern<A>>,
     /// There are more that wait, or are overdue, than were asked for.
     pub truncated: bool,

@@ -22,8 +22,8 @@ impl Observer {
     /// many as the query's limit that wait for a person, and as many that are overdue, are stuck,
     /// or have many messages, are named; whatever is contradicted and not acknowledged, in doubt,
     /// set aside or failing always is. So are what cannot be read, because it may match the query,
-    /// a worker that refused to start, and a log that is not reset. There are no pages: the place
-    /// and the order of the query are ignored.
+    /// and a worker that refused to start. There are no pages: the place and the order of the query
+    /// are ignored.
     ///
     /// # Errors
     ///

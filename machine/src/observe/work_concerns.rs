@@ -1,4 +1,4 @@
-//! What needs attention because workers do not, or cannot, drive it, and what workers have found.
+//! What needs attention because workers do not, or cannot, drive it.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -15,15 +15,10 @@ use crate::view::Audience;
 use crate::{
     id::Id,
     line::OneLine,
-    process::Process,
     store::{
         Failing, LoadError, Query, SetAside,
         backend::Schedules,
-        inbox::{
-            crew::{LiveWorker, RefusedWorker},
-            limits::MAX_QUEUED,
-        },
-        process::host,
+        inbox::{crew::RefusedWorker, limits::MAX_QUEUED},
     },
 };
 
@@ -74,21 +69,12 @@ impl Observer {
         Ok(())
     }
 
-    /// Workers that refused to start, and the reader that others have found.
+    /// Workers that refused to start.
     pub(super) async fn of_crew<A: Audience>(
         &self,
         found: &mut ConcernList<A>,
     ) -> Result<(), LoadError> {
         let crew = self.store.crew().await?;
-        // Workers of several processes find the same one.
-        let readers = crew.alive.iter().filter_map(|it| Some((it.pinned.as_ref()?.since, it)));
-        if let Some((since, worker)) = readers.min_by_key(|(since, _)| *since) {
-            found.add(Concern {
-                cause: Some(keeps_the_log(worker)),
-                since: Some(since),
-                ..Concern::new(ConcernReason::LogPinned, None, "write-ahead log".to_owned())
-            });
-        }
         for RefusedWorker { worker, why } in crew.refused {
             let summary = format!("worker of {}", OneLine(&worker.kinds.join(", ")));
             let cause = format!(
@@ -159,21 +145,6 @@ impl Observer {
         }
         Ok(())
     }
-}
-
-/// Why the log is not reset, and what to do about it.
-fn keeps_the_log(found_by: &LiveWorker) -> String {
-    let name = |pid: &u32| {
-        let process = Process { pid: *pid, ..found_by.process.clone() };
-        let own = host::process();
-        let is_own = (process.pid, &process.host) == (own.pid, &own.host);
-        if is_own { "this process".to_owned() } else { process.to_string() }
-    };
-    let names: Vec<String> = found_by.pinned.iter().flat_map(|it| &it.pids).map(name).collect();
-    let who = if names.is_empty() { "an unknown process".to_owned() } else { names.join(" or ") };
-    format!(
-        "{who} keeps a read transaction open, so that the log grows with each commit: end that transaction, or the process"
-    )
 }
 
 fn many_messages(queued: u32) -> String {

@@ -29,7 +29,6 @@ pub(crate) const HOLDER_ENDED: &str = "machine.lease.holder_ended";
 pub(crate) const TOKEN: &str = "machine.lease.token";
 pub(crate) const MESSAGES: &str = "machine.message.count";
 pub(crate) const SENT: &str = "machine.message.outcome";
-pub(crate) const READER_PID: &str = "machine.reader.pid";
 pub(crate) const RECOVERED_FAILED: &str = "machine.recover.failed";
 pub(crate) const RECOVERED_IN_DOUBT: &str = "machine.recover.in_doubt";
 pub(crate) const RECOVERED_INTERRUPTED: &str = "machine.recover.interrupted";

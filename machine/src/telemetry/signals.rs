@@ -298,10 +298,6 @@ signals! {
         state: Option<&'static str> => STATE,
     }
 
-    /// For a minute or longer, a read transaction of a process keeps the write-ahead log from being
-    /// reset, so that it grows. There is one event for each time.
-    event LogPinned = "machine.worker.log_pinned", WORKER, WARN { pid: Option<u32> => READER_PID }
-
     /// The attempts at a machine were interrupted, so it runs in isolation.
     event Suspect = "machine.worker.suspect", WORKER, WARN { kind, id, attempt }
 

@@ -18,7 +18,7 @@ use crate::{
     observe::undriven::{Needs, PATIENCE, Undriven},
     store::{
         Cause, Store, Unavailable,
-        backend::{FoundRow, PinnedLog, Row},
+        backend::{FoundRow, Row},
         inbox::{crew::Registration, protocol::Attempted},
     },
     telemetry,
@@ -38,8 +38,6 @@ pub(super) struct Crew {
     warned: BTreeSet<(Needs, &'static str)>,
     /// The machines that nothing can move and that were reported, each with the time since when.
     stuck: BTreeSet<(Id, Millis)>,
-    /// The reader that is listed in its row.
-    pinned: Option<PinnedLog>,
     signed_at: Option<Millis>,
 }
 
@@ -56,7 +54,6 @@ impl Crew {
             may_be_listed: false,
             warned: BTreeSet::new(),
             stuck: BTreeSet::new(),
-            pinned: None,
             signed_at: None,
         }
     }
@@ -91,13 +88,11 @@ impl Crew {
         }
     }
 
-    /// Removes workers that have ended, and reports what no worker does, and a reader that stays,
-    /// each once.
+    /// Removes workers that have ended, and reports what no worker does, each once.
     pub(super) async fn look(&mut self, on_error: Option<&OnError>) {
         if let Err(error) = self.own.remove_ended_workers().await {
             telemetry::WorkerPostponed { operation: "crew", error: error.class() }.emit();
         }
-        self.report_reader().await;
         let Some(undriven) = self.undriven(PATIENCE).await else { return };
         self.warn(&undriven, on_error).await;
         // A need that is missing again later is reported again.
@@ -105,25 +100,6 @@ impl Crew {
             undriven.iter().any(|it| it.unmet.needs == *needs && it.unmet.what() == what)
         };
         self.warned.retain(|(needs, what)| is_unmet(needs, what));
-    }
-
-    /// Lists a reader that keeps the log of the file from being reset, and reports it once.
-    async fn report_reader(&mut self) {
-        let found = self.own.pinned(PATIENCE);
-        if found == self.pinned {
-            return;
-        }
-        if let Err(error) = self.own.list_reader(found.clone()).await {
-            telemetry::WorkerPostponed { operation: "crew", error: error.class() }.emit();
-            return;
-        }
-        if let Some(PinnedLog { since, pids }) = &found
-            && self.pinned.as_ref().is_none_or(|known| known.since != *since)
-        {
-            let pid = if let [pid] = pids[..] { Some(pid) } else { None };
-            telemetry::LogPinned { pid }.emit();
-        }
-        self.pinned = found;
     }
 
     /// Reports the calls of its machines that no live worker makes, each tool once. A worker that

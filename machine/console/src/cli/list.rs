@@ -240,7 +240,6 @@ fn color(reason: ConcernReason) -> Option<Color> {
         ConcernReason::SetAside
         | ConcernReason::WorkerNotStarted
         | ConcernReason::Stuck
-        | ConcernReason::LogPinned
         | ConcernReason::Overdue => Some(Color::Magenta),
         ConcernReason::WaitsForPerson => Some(Color::Yellow),
         _ => None,

@@ -21,7 +21,6 @@ const REASONS = {
   worker_not_started: ["WORKER_NOT_STARTED", "It refused to start"],
   no_worker: ["NO_WORKER", "It is ready, but no live worker can continue it."],
   stuck: ["STUCK", "Nothing can move it"],
-  log_pinned: ["LOG_PINNED", "The log of the file is not reset"],
   overdue: ["OVERDUE", "It has not happened in time"],
   failing: ["FAILING", "It failed and is retried automatically."],
   many_messages: ["MANY_MESSAGES", "Many messages wait for it"],

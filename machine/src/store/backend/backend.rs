@@ -1,11 +1,11 @@
-use std::{collections::BTreeSet, fmt, future::Future, path::PathBuf, pin::Pin, sync::Arc};
+use std::{fmt, future::Future, path::PathBuf, pin::Pin, sync::Arc};
 
 use async_channel::Sender;
 
 use super::{
     batch::{AppliedBatch, Rejected, WriteBatch},
     claim::Attempts,
-    crew::{PinnedLog, WorkerRow},
+    crew::WorkerRow,
     filter::Filter,
     inbox::{CallLine, CallRow, Child, Messages, ReadyMachine, Schedules, WorkRows},
     record::{Record, Records},
@@ -56,18 +56,6 @@ macro_rules! backend {
             /// whole file.
             fn schema(&self) -> Reply<Vec<String>> {
                 Box::pin(async { Ok(Vec::new()) })
-            }
-
-            /// A reader that keeps the log of the file from being reset, at this time. What is
-            /// found by one call is returned by a later one.
-            fn pinned(&self, _now: Millis) -> Option<PinnedLog> {
-                None
-            }
-
-            /// The processes of this host that read the file now. `None` where the system does not
-            /// say.
-            fn reading(&self) -> Option<BTreeSet<u32>> {
-                None
             }
 
             /// Copies the whole store as it is now to a new file, and says how far it is. It ends

@@ -20,7 +20,7 @@ pub(crate) use {
     },
     batch::{AppliedBatch, Condition, OtherAttempts, Rejected, Write, WriteBatch},
     claim::{AttemptChange, Attempts, KeyClaim, SAMPLE, Wants},
-    crew::{CrewChange, PinnedLog, WorkerRow},
+    crew::{CrewChange, WorkerRow},
     filter::Filter,
     inbox::{CallLine, CallRow, Kinship, Messages, NewChild, ReadyMachine, Schedules, WorkRows},
     record::{Record, Records},

@@ -1,17 +1,14 @@
-//! The workers that are alive, what each of them drives and has found, and those that refused to
-//! start.
-
-use std::time::Duration;
+//! The workers that are alive, what each of them drives, and those that refused to start.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    clock::{Millis, earlier},
+    clock::Millis,
     definition::Definition,
     id::Id,
     process::{Liveness, Process},
     store::{
-        backend::{CrewChange, PinnedLog, WorkerRow, WriteBatch},
+        backend::{CrewChange, WorkerRow, WriteBatch},
         error::{LoadError, Unavailable},
         handle::Store,
         process::host,
@@ -34,8 +31,6 @@ pub struct LiveWorker {
     pub tools: Vec<String>,
     /// It also runs tools that are known at run time only.
     pub other_tools: bool,
-    /// The reader that it has found, and that keeps the log of the file from being reset.
-    pub(crate) pinned: Option<PinnedLog>,
     /// Its process is there, but it has not looked for work for a minute or longer.
     pub(crate) is_silent: bool,
 }
@@ -96,19 +91,16 @@ struct WorkerBody {
     other_tools: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     refused: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pinned: Option<PinnedLog>,
 }
 
 impl WorkerBody {
     /// A worker, and why it did not start.
     fn read(registered: &WorkerRow) -> Option<(LiveWorker, Option<String>)> {
-        let Self { process, since, kinds, tools, other_tools, refused, pinned } =
+        let Self { process, since, kinds, tools, other_tools, refused } =
             serde_json::from_str(&registered.body).ok()?;
         let id = registered.id;
         let is_silent = false;
-        let worker =
-            LiveWorker { id, process, since, kinds, tools, other_tools, pinned, is_silent };
+        let worker = LiveWorker { id, process, since, kinds, tools, other_tools, is_silent };
         Some((worker, refused))
     }
 }
@@ -176,24 +168,7 @@ impl Store {
             crew.refused.into_iter().partition(|it| it.holds(&crew.alive, now));
         crew.refused = refused;
         crew.gone.extend(over.iter().map(|it| it.worker.id));
-        self.forget_ended_readers(&mut crew.alive);
         Ok(crew)
-    }
-
-    /// Leaves out the processes of this host that read no more, although their worker has not
-    /// looked again.
-    fn forget_ended_readers(&self, alive: &mut [LiveWorker]) {
-        for worker in alive.iter_mut().filter(|it| it.process.host == host::process().host) {
-            if let Some(PinnedLog { pids, .. }) = &mut worker.pinned
-                && !pids.is_empty()
-                && let Some(reading) = self.inner.backend.reading()
-            {
-                pids.retain(|pid| reading.contains(pid));
-                if pids.is_empty() {
-                    worker.pinned = None;
-                }
-            }
-        }
     }
 }
 
@@ -207,7 +182,6 @@ impl Registration {
             tools: self.tools.clone(),
             other_tools: self.other_tools,
             refused,
-            pinned: None,
         };
         let body = serde_json::to_string(&body).map_err(Unavailable::other)?;
         Ok(WorkerRow { id: self.id, name: self.store.inner.worker.name().to_owned(), body })
@@ -256,23 +230,6 @@ impl Registration {
 
     pub(crate) async fn leave(&self) -> Result<(), Unavailable> {
         self.change(CrewChange::Remove(vec![self.id])).await
-    }
-
-    /// The reader that has kept the log of the file from being reset for this time or longer.
-    pub(crate) fn pinned(&self, patience: Duration) -> Option<PinnedLog> {
-        let now = self.store.now();
-        let pinned = self.store.inner.backend.pinned(now);
-        pinned.filter(|it| it.since <= earlier(now, patience))
-    }
-
-    /// Says in the row which reader the worker has found.
-    pub(crate) async fn list_reader(&self, pinned: Option<PinnedLog>) -> Result<(), Unavailable> {
-        let rows = self.store.inner.backend.workers().await?;
-        let Some(mut row) = rows.into_iter().find(|row| row.id == self.id) else { return Ok(()) };
-        let mut body: WorkerBody = serde_json::from_str(&row.body).map_err(Unavailable::other)?;
-        body.pinned = pinned;
-        row.body = serde_json::to_string(&body).map_err(Unavailable::other)?;
-        self.change(CrewChange::Put(row)).await
     }
 
     /// Removes the rows of workers whose process has ended, and of refusals that hold no more.

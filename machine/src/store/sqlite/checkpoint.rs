@@ -1,7 +1,7 @@
 use std::{
     path::{Path, PathBuf},
     sync::{
-        Arc, Mutex, MutexGuard,
+        Arc, Mutex,
         atomic::{AtomicBool, AtomicU64, Ordering},
         mpsc::{self, Receiver, RecvTimeoutError, Sender},
     },
@@ -11,16 +11,8 @@ use std::{
 
 use rusqlite::{Connection, ErrorCode, wal::CheckpointMode};
 
-use super::{
-    connection::Role,
-    fail::fail_point,
-    failure::sqlite_code,
-    inode::Files,
-    inspect::wal,
-    pinned::{Pinned, readers},
-    schema::PAGE_SIZE,
-};
-use crate::{store::lock::lock, telemetry};
+use super::{connection::Role, fail::fail_point, failure::sqlite_code, inode::Files};
+use crate::telemetry;
 
 /// The size of the log at which the writer waits until it starts again at its beginning, as a
 /// multiple of what is between two checkpoints: about 64 MB.
@@ -43,7 +35,8 @@ pub(super) struct Checkpoints {
     passive_at: u64,
     restart_at: u64,
     shared: Arc<CheckpointState>,
-    thread: Option<JoinHandle<()>>,
+    /// The thread, which ends when its requests are dropped. None before the first one.
+    thread: Option<(Sender<Ask>, JoinHandle<()>)>,
 }
 
 #[derive(Debug, Default)]
@@ -53,12 +46,8 @@ pub(super) struct CheckpointState {
     running: Mutex<()>,
     /// Locked while the thread truncates the log, and has the lock of writers for that.
     pub(super) truncating: Mutex<()>,
-    /// What keeps the log from being reset.
-    pub(super) pinned: Pinned,
     /// True while the thread knows that there is something in the log.
     awake: AtomicBool,
-    /// Requests to the thread, which ends when this is dropped. None before it has started.
-    asks: Mutex<Option<Sender<Ask>>>,
 }
 
 impl CheckpointState {
@@ -75,21 +64,6 @@ impl CheckpointState {
             }
             attempted => attempted,
         }
-    }
-
-    /// Wakes the thread if the log is large, because other processes write without waking it.
-    pub(super) fn wake_if_large(&self, path: &Path, step: u64) {
-        let large = RESTART * step * u64::from(PAGE_SIZE);
-        if let Some(asks) = &*self.asks()
-            && std::fs::metadata(wal(path)).is_ok_and(|log| log.len() >= large)
-            && !self.awake.swap(true, Ordering::AcqRel)
-        {
-            let _ = asks.send(Ask::WatchForIdle);
-        }
-    }
-
-    fn asks(&self) -> MutexGuard<'_, Option<Sender<Ask>>> {
-        lock(&self.asks)
     }
 }
 
@@ -159,14 +133,10 @@ impl Checkpoints {
         if self.thread.is_none() {
             let (asks, inbox) = mpsc::channel();
             let (path, place) = (self.path.clone(), self.place);
-            let large = RESTART * self.step;
             let shared = Arc::clone(&self.shared);
             let thread = std::thread::Builder::new().name("machine-checkpoint".to_owned());
-            match thread.spawn(move || serve((&path, place), large, &shared, &inbox)) {
-                Ok(thread) => {
-                    self.thread = Some(thread);
-                    *self.shared.asks() = Some(asks);
-                }
+            match thread.spawn(move || serve((&path, place), &shared, &inbox)) {
+                Ok(thread) => self.thread = Some((asks, thread)),
                 // The writer keeps the log bounded.
                 Err(_) => {
                     telemetry::StorageFailed { operation: "checkpoint_thread", status: None }
@@ -174,25 +144,20 @@ impl Checkpoints {
                 }
             }
         }
-        if let Some(asks) = &*self.shared.asks() {
+        if let Some((asks, _)) = &self.thread {
             let _ = asks.send(ask);
         }
     }
 
     pub(super) fn stop(&mut self) {
-        if let Some(thread) = self.thread.take() {
-            *self.shared.asks() = None;
+        if let Some((asks, thread)) = self.thread.take() {
+            drop(asks);
             let _ = thread.join();
         }
     }
 }
 
-fn serve(
-    (path, place): (&Path, Files),
-    large: u64,
-    shared: &CheckpointState,
-    inbox: &Receiver<Ask>,
-) {
+fn serve((path, place): (&Path, Files), shared: &CheckpointState, inbox: &Receiver<Ask>) {
     let mut connection = None;
     let mut run_now = |mode| {
         if connection.is_none() {
@@ -204,11 +169,7 @@ fn serve(
             }
         }
         let _running = shared.running.lock();
-        let copied = connection.as_ref().and_then(|connection| copy(connection, mode));
-        if let Some(frames) = copied {
-            shared.pinned.note(frames, large, || readers(path).unwrap_or_default());
-        }
-        is_complete(copied)
+        connection.as_ref().is_some_and(|connection| run(connection, mode))
     };
     let mut seen = None;
     loop {
@@ -246,27 +207,18 @@ fn serve(
 /// Returns whether the checkpoint was complete. It is not if a reader still uses an older part of
 /// the log.
 pub(super) fn run(connection: &Connection, mode: CheckpointMode) -> bool {
-    is_complete(copy(connection, mode))
-}
-
-fn is_complete(copied: Option<(i32, i32)>) -> bool {
-    copied.is_some_and(|(frames, done)| frames == done)
-}
-
-/// Returns the number of frames in the log, and that of the copied ones.
-fn copy(connection: &Connection, mode: CheckpointMode) -> Option<(i32, i32)> {
     let name = mode as i32;
     fail_point!("store-checkpoint");
     match connection.wal_checkpoint_v2(Some("main"), mode) {
         Ok((frames, done)) => {
             fail_point!("store-checkpointed");
             telemetry::Checkpoint { mode: name, frames, done }.emit();
-            Some((frames, done))
+            frames == done
         }
         Err(error) => {
             let status = sqlite_code(&error);
             telemetry::StoragePostponed { operation: "checkpoint", status }.emit();
-            None
+            false
         }
     }
 }

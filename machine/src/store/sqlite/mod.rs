@@ -30,7 +30,6 @@ mod observed;
 mod open;
 mod operations;
 mod partial;
-mod pinned;
 mod places;
 mod precondition;
 mod prune;

@@ -1,5 +1,4 @@
 use std::{
-    collections::BTreeSet,
     path::{Path, PathBuf},
     sync::Arc,
     time::Instant,
@@ -13,7 +12,7 @@ use super::{
     blocking::Blocking,
     call, call_line, child, crew, definitions, journal,
     observed::Stamp,
-    operations, pinned, prune,
+    operations, prune,
     readers::{ReadConnection, Readers, Source},
     ready, records, row, schema, select, sessions,
     watch::Watch,
@@ -26,9 +25,9 @@ use crate::{
     store::{
         backend::{
             AppliedBatch, Attempts, Backend, Broken, CallLine, CallRow, Child, DefinitionRows,
-            DoorbellFn, Filter, FoundRow, Identity, Messages, Operated, PinnedLog, ReadyMachine,
-            Record, Records, Rejected, Reply, Schedules, Sequenced, WorkRows, WorkerRow,
-            WriteBatch, answers,
+            DoorbellFn, Filter, FoundRow, Identity, Messages, Operated, ReadyMachine, Record,
+            Records, Rejected, Reply, Schedules, Sequenced, WorkRows, WorkerRow, WriteBatch,
+            answers,
         },
         error::{OpenError, Unavailable},
         inbox::{message::Received, protocol::Schedule},
@@ -210,17 +209,6 @@ impl Backend for Sqlite {
         if !self.readers.is_closed() {
             self.blocking.run(work);
         }
-    }
-
-    fn pinned(&self, now: Millis) -> Option<PinnedLog> {
-        let checkpoints = &self.writing.as_ref()?.checkpoints;
-        let Source { path, settings, .. } = &self.source;
-        checkpoints.wake_if_large(path, settings.checkpoint_frames);
-        checkpoints.pinned.look(now, || pinned::readers(path).unwrap_or_default())
-    }
-
-    fn reading(&self) -> Option<BTreeSet<u32>> {
-        pinned::readers(&self.source.path)
     }
 
     fn close(&self) -> Reply<()> {

@@ -6,7 +6,7 @@ use futures_util::future::{FutureExt, Shared};
 use rusqlite::Connection;
 
 use super::{
-    checkpoint::{CheckpointState, Checkpoints},
+    checkpoint::Checkpoints,
     failure,
     group::Group,
     inbox::Inbox,
@@ -25,7 +25,6 @@ const QUEUE: usize = 1024;
 #[derive(Debug)]
 pub(super) struct Writing {
     jobs: Sender<WriteJob>,
-    pub(super) checkpoints: Arc<CheckpointState>,
     /// The result of closing the file, when the thread has ended.
     closed: Shared<oneshot::Receiver<Result<(), Unavailable>>>,
     #[cfg(test)]
@@ -44,7 +43,7 @@ impl Writing {
         let checkpoints = Checkpoints::new(path.clone(), place, settings.checkpoint_frames);
         let hook = Box::new(checkpoints.hook());
         let state = checkpoints.state();
-        let group = Group::new(path.clone(), place, settings, connection, hook, Arc::clone(&state))
+        let group = Group::new(path.clone(), place, settings, connection, hook, state)
             .map_err(|error| failure::opening(&error, &path))?;
         let (jobs, inbox) = async_channel::bounded(QUEUE);
         let (closing, closed) = oneshot::channel();
@@ -64,7 +63,6 @@ impl Writing {
             .map_err(Unavailable::other)?;
         Ok(Self {
             jobs,
-            checkpoints: state,
             closed: closed.shared(),
             #[cfg(test)]
             fault,

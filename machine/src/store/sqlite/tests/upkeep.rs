@@ -133,26 +133,6 @@ fn wait_for(otherwise: &str, mut is_so: impl FnMut() -> bool) {
 }
 
 #[test]
-fn a_reader_that_stays_is_found_while_only_others_write() {
-    let (place, store) = with_small_log();
-    stored(&store, 1);
-    // Then the thread that checkpoints sleeps.
-    wait_for("not truncated when idle", || wal_bytes(&place.path()) == 0);
-    let (reader, writer) = (place.raw(), place.raw());
-    reader.execute_batch("BEGIN").unwrap();
-    reader.query_row("SELECT count(*) FROM instance", [], |_| Ok(())).unwrap();
-    writer.pragma_update(None, "wal_autocheckpoint", 0).unwrap();
-    let filler = "CREATE TABLE filler (x); INSERT INTO filler VALUES (zeroblob(4000000));";
-    writer.execute_batch(filler).unwrap();
-    assert!(wal_bytes(&place.path()) > LOG_BYTES);
-    let mut now = 0;
-    wait_for("not found", || {
-        now += 60_000;
-        store.pinned(now).is_some()
-    });
-}
-
-#[test]
 fn a_reader_that_stays_delays_only_the_checkpoint() {
     let (place, store) = with_small_log();
     stored(&store, 1);
