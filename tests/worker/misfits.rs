@@ -6,13 +6,7 @@ use std::{
     sync::atomic::AtomicUsize,
 };
 
-use machine::{
-    observe::{Concern, ConcernReason, Observer},
-    store::OpenError,
-    stored::Context,
-    view::Internal,
-    worker::WorkerError,
-};
+use machine::{store::OpenError, stored::Context, worker::WorkerError};
 
 use crate::worker::prelude::*;
 
@@ -85,54 +79,7 @@ async fn refused(store: &Store, worker: Worker) -> String {
     let found = worker.run_until_idle().await;
     assert_err!(found, WorkerError::Incompatible { check: found } if **found == check);
     assert_eq!(store.workers().await.unwrap(), []);
-    let listed = refusals(store).await.pop().unwrap();
-    contains(listed.error.as_deref().unwrap(), &["no machine was changed"]);
     check.to_string()
-}
-
-/// What needs attention because a worker refused to start.
-async fn refusals(store: &Store) -> Vec<Concern<Internal>> {
-    let attention = Observer::new(store).attention::<Internal>(&Query::new()).await.unwrap();
-    let concerns = attention.concerns.iter().cloned();
-    concerns.filter(|it| it.reason == ConcernReason::WorkerNotStarted).collect()
-}
-
-/// However often its program is restarted, it is listed once.
-#[test]
-fn a_refusal_needs_attention_until_such_a_worker_starts_or_for_a_day() {
-    timed(async |store, hand| {
-        let stuck = first::Refund::new().stop("rain".to_owned(), graph_runner());
-        create(&store, stuck).await;
-        let second = || worker(&store).handler(rests::<second::AnyRefund>());
-        let third = || worker(&store).handler(rests::<third::AnyRefund>());
-        let count = async || refusals(&store).await.len();
-        // One that was there before does not start instead of it.
-        let other = third().start();
-        until("it is listed", async || !store.workers().await.unwrap().is_empty()).await;
-        for _ in 0..2 {
-            hand.pass(Duration::from_secs(1));
-            assert_err!(second().run_until_idle().await, WorkerError::Incompatible { .. });
-        }
-        let listed = refusals(&store).await;
-        let [concern] = &listed[..] else { panic!("{listed:?}") };
-        assert_eq!((concern.id, &*concern.summary), (None, "worker of refund"));
-        contains(concern.cause.as_deref().unwrap(), &["cannot read what it is to drive"]);
-        assert_eq!(concern.since, Some(store.now()));
-        other.stop().await.unwrap();
-        assert_eq!(count().await, 1);
-
-        let unrelated = worker(&store).handler(rests::<first::AnyPayout>());
-        settle(unrelated).await;
-        assert_eq!(count().await, 1);
-        settle(third()).await;
-        assert_eq!(count().await, 0);
-
-        refused(&store, second()).await;
-        hand.pass(Duration::from_hours(24));
-        assert_eq!(count().await, 1);
-        hand.pass(Duration::from_millis(1));
-        assert_eq!(count().await, 0);
-    });
 }
 
 #[test]
@@ -342,7 +289,7 @@ mod process {
         ended
     }
 
-    /// The rows of all tables, apart from those of workers.
+    /// The rows of all tables.
     fn rows(file: &Path) -> String {
         let raw = Connection::open(file).unwrap();
         let all = |sql: &str| {
@@ -352,8 +299,7 @@ mod process {
             let rows = select.query_map([], row).unwrap();
             rows.collect::<rusqlite::Result<Vec<Vec<Value>>>>().unwrap()
         };
-        let tables =
-            all("SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'worker'");
+        let tables = all("SELECT name FROM sqlite_schema WHERE type = 'table'");
         let mut text = String::new();
         for table in tables {
             let [Value::Text(name)] = &table[..] else { panic!() };

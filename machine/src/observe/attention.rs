@@ -24,8 +24,6 @@ pub enum ConcernReason {
     Unreadable,
     /// Workers set the machine, or a message to it, aside, and do not retry it.
     SetAside,
-    /// A worker refused to start. The concern is about no machine.
-    WorkerNotStarted,
     /// For a minute or longer, the machine has needed a handler or a tool that no live worker has,
     /// or only workers that have not looked for work for a minute, such as frozen ones, or a
     /// program for a message that all live workers leave alone.
@@ -52,7 +50,6 @@ impl fmt::Display for ConcernReason {
             Self::InDoubt => "in doubt",
             Self::Unreadable => "unreadable",
             Self::SetAside => "set aside",
-            Self::WorkerNotStarted => "worker not started",
             Self::NoWorker => "no worker",
             Self::Stuck => "stuck",
             Self::Overdue => "overdue",
@@ -151,9 +148,8 @@ pub struct Concern<A: Audience = Human> {
     pub trouble: Option<Trouble>,
     /// In words that repeat no data: for what is overdue, the deadline or the call, and the calls
     /// that the deadline waits for; for what is stuck, what to do; for an inbox, the number of its
-    /// messages; for a worker, its process, and why it refused to start; for a gate, why it can no
-    /// longer be approved, or what to know before, which has the arguments of a call in doubt that it
-    /// may repeat.
+    /// messages; for a gate, why it can no longer be approved, or what to know before, which has the
+    /// arguments of a call in doubt that it may repeat.
     pub cause: Option<String>,
     /// The beginning of the reference under which its service has accepted the call.
     #[serde(skip_serializing_if = "is_hidden")]
@@ -164,8 +160,8 @@ pub struct Concern<A: Audience = Human> {
     #[schema(value_type = Option<String>)]
     pub error: A::Internal<Option<String>>,
     /// Since when the reason holds (milliseconds since the Unix epoch): for what is overdue, since
-    /// the deadline, or since the call should have ended; for a worker, when it last refused; for
-    /// anything else, since it entered its state.
+    /// the deadline, or since the call should have ended; for anything else, since it entered its
+    /// state.
     pub since: Option<Millis>,
     /// The number of its transitions, by which an answer says which question it is for.
     pub transition_count: Option<u64>,
@@ -178,7 +174,7 @@ pub struct Concern<A: Audience = Human> {
 #[serde(bound = "")]
 #[non_exhaustive]
 pub struct Attention<A: Audience = Human> {
-    /// The machines, and workers that refused to start.
+    /// One for each machine, and for each row without an id that can be read.
     pub concerns: Vec<Concern<A>>,
     /// There are more that wait, or are overdue, than were asked for.
     pub truncated: bool,

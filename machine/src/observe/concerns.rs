@@ -21,9 +21,8 @@ impl Observer {
     /// The machines that a query selects and that need attention, most urgent first. At most as
     /// many as the query's limit that wait for a person, and as many that are overdue, are stuck,
     /// or have many messages, are named; whatever is contradicted and not acknowledged, in doubt,
-    /// set aside or failing always is. So are what cannot be read, because it may match the query,
-    /// and a worker that refused to start. There are no pages: the place and the order of the query
-    /// are ignored.
+    /// set aside or failing always is. So is what cannot be read, because it may match the query.
+    /// There are no pages: the place and the order of the query are ignored.
     ///
     /// # Errors
     ///
@@ -39,7 +38,6 @@ impl Observer {
         let failing = self.store.failing().await?;
         let (aside, failing) = failing.into_iter().partition(|failing| failing.set_aside);
         self.in_trouble(ConcernReason::SetAside, &mut found, &query, aside).await?;
-        self.of_crew(&mut found).await?;
         self.not_moving(ConcernReason::NoWorker, &mut found, &query).await?;
         self.not_moving(ConcernReason::Stuck, &mut found, &query).await?;
         // Any of them might match the query.

@@ -14,12 +14,7 @@ use super::{
 use crate::view::Audience;
 use crate::{
     id::Id,
-    line::OneLine,
-    store::{
-        Failing, LoadError, Query, SetAside,
-        backend::Schedules,
-        inbox::{crew::RefusedWorker, limits::MAX_QUEUED},
-    },
+    store::{Failing, LoadError, Query, SetAside, backend::Schedules, inbox::limits::MAX_QUEUED},
 };
 
 impl Observer {
@@ -65,28 +60,6 @@ impl Observer {
         }
         for (id, error) in set_aside.unreadable {
             found.add(Concern::unreadable(id, &error));
-        }
-        Ok(())
-    }
-
-    /// Workers that refused to start.
-    pub(super) async fn of_crew<A: Audience>(
-        &self,
-        found: &mut ConcernList<A>,
-    ) -> Result<(), LoadError> {
-        let crew = self.store.crew().await?;
-        for RefusedWorker { worker, why } in crew.refused {
-            let summary = format!("worker of {}", OneLine(&worker.kinds.join(", ")));
-            let cause = format!(
-                "the program in {} cannot read what it is to drive, or makes other keys for its tools: see its error",
-                worker.process
-            );
-            found.add(Concern {
-                cause: Some(cause),
-                error: A::__internal(|| Some(OneLine(&why).to_string())),
-                since: Some(worker.since),
-                ..Concern::new(ConcernReason::WorkerNotStarted, None, summary)
-            });
         }
         Ok(())
     }

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     clock::Millis,
-    contract::{bounded, execution},
+    contract::execution,
     definition::Definition,
     id::Id,
     observe::undriven::{Needs, PATIENCE, Undriven},
@@ -63,13 +63,6 @@ impl Crew {
         // The row is written although the future is dropped.
         self.may_be_listed = true;
         self.own.join().await
-    }
-
-    /// Says in the file why the worker does not start.
-    pub(super) async fn refuse(&self, why: String) {
-        if let Err(error) = self.own.refuse(bounded(why)).await {
-            telemetry::WorkerPostponed { operation: "crew", error: error.class() }.emit();
-        }
     }
 
     /// Says from time to time that it looks for work. Called before each look.

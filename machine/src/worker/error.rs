@@ -25,14 +25,3 @@ pub enum WorkerError {
     #[error(transparent)]
     Unavailable(#[from] Unavailable),
 }
-
-impl WorkerError {
-    /// Returns whether it is the program that keeps the worker from starting, and not the storage.
-    pub(super) fn is_refusal(&self) -> bool {
-        match self {
-            Self::Incompatible { .. } => true,
-            Self::Effect(error) => !matches!(error, EffectError::Unavailable(_)),
-            Self::Lock(_) | Self::Unavailable(_) => false,
-        }
-    }
-}

@@ -92,10 +92,7 @@ impl Loop {
         if let Err(error) = self.join(&shared.until).await {
             // What `start` returned may be looked at only when it is stopped.
             telemetry::NotStarted { error: error.class() }.emit();
-            if error.is_refusal() {
-                self.crew.leave().await;
-                self.crew.refuse(error.to_string()).await;
-            }
+            self.crew.leave().await;
             return Err(error);
         }
         let (store, settings) = (&shared.store, &shared.settings);

@@ -297,8 +297,7 @@ impl Worker {
     }
 
     /// Starts it as a task of the current tokio runtime. If it refuses to start, [`Running::ended`]
-    /// completes, and the refusal is listed under what needs attention, until such a worker has
-    /// started, or for a day.
+    /// completes.
     ///
     /// # Panics
     ///

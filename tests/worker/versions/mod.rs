@@ -12,9 +12,7 @@ use std::path::PathBuf;
 use machine::{
     clock::Clock,
     contract::{Action, Gate},
-    observe::{ConcernReason, Observer},
     operate::Operator,
-    view::Internal,
     worker::WorkerError,
 };
 use machine_tests::{
@@ -235,7 +233,7 @@ impl<'a> Pair<'a> {
         self.are_as_seen(&received[count..], program);
         if let Some(reason) = &refusal {
             assert_eq!(found, (&*before, count), "{pair}");
-            self.is_listed(reason).await;
+            self.is_refused(program, reason).await;
             self.refusals += 1;
             return;
         }
@@ -295,15 +293,11 @@ impl<'a> Pair<'a> {
         }
     }
 
-    /// A worker that did not start needs attention for this reason.
-    async fn is_listed(&self, reason: &str) {
+    /// A worker of this program does not start, for this reason.
+    async fn is_refused(&self, program: &Program, reason: &str) {
         let store = self.open().await;
-        let attention = Observer::new(&store).attention::<Internal>(&Query::new()).await.unwrap();
-        let is_listed = attention.concerns.iter().any(|it| {
-            it.reason == ConcernReason::WorkerNotStarted
-                && it.error.as_deref().is_some_and(|error| error.contains(reason))
-        });
-        assert!(is_listed, "{reason}: {attention:#?}");
+        let check = self.worker(&store, program).check().await.unwrap().to_string();
+        assert!(check.contains(reason), "{reason}: {check}");
         close(store).await;
     }
 

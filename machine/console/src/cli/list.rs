@@ -237,10 +237,9 @@ fn color(reason: ConcernReason) -> Option<Color> {
         ConcernReason::Contradicted | ConcernReason::InDoubt | ConcernReason::Unreadable => {
             Some(Color::Red)
         }
-        ConcernReason::SetAside
-        | ConcernReason::WorkerNotStarted
-        | ConcernReason::Stuck
-        | ConcernReason::Overdue => Some(Color::Magenta),
+        ConcernReason::SetAside | ConcernReason::Stuck | ConcernReason::Overdue => {
+            Some(Color::Magenta)
+        }
         ConcernReason::WaitsForPerson => Some(Color::Yellow),
         _ => None,
     }

@@ -18,7 +18,6 @@ const REASONS = {
   in_doubt: ["IN_DOUBT", "Its effect is unknown. It is not repeated until a person confirms it."],
   unreadable: ["UNREADABLE", "Its row cannot be read. Others are not affected."],
   set_aside: ["SET_ASIDE", "Workers do not retry it until a person requests it."],
-  worker_not_started: ["WORKER_NOT_STARTED", "It refused to start"],
   no_worker: ["NO_WORKER", "It is ready, but no live worker can continue it."],
   stuck: ["STUCK", "Nothing can move it"],
   overdue: ["OVERDUE", "It has not happened in time"],

@@ -10,7 +10,7 @@ pub(crate) struct WorkerRow {
 
 #[derive(Debug, Clone)]
 pub(crate) enum CrewChange {
-    /// Of a worker that starts, or refuses to; or it replaces the row of this id.
+    /// Of a worker that starts; it replaces the row of this id.
     Put(WorkerRow),
     Remove(Vec<Id>),
 }

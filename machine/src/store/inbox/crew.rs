@@ -1,4 +1,4 @@
-//! The workers that are alive, what each of them drives, and those that refused to start.
+//! The workers that are alive, and what each of them drives.
 
 use serde::{Deserialize, Serialize};
 
@@ -48,36 +48,10 @@ impl LiveWorker {
     }
 }
 
-#[derive(Debug, Clone)]
-pub(crate) struct RefusedWorker {
-    /// As it would have been.
-    pub(crate) worker: LiveWorker,
-    /// Why, in words that may repeat data.
-    pub(crate) why: String,
-}
-
-/// The time for which a refusal is listed: 24 h.
-const LISTED_FOR: Millis = 24 * 60 * 60 * 1000;
-
-impl RefusedWorker {
-    /// Returns whether it is recent, and no worker with its kinds and tools has started since.
-    fn holds(&self, alive: &[LiveWorker], now: Millis) -> bool {
-        let LiveWorker { since, kinds, tools, .. } = &self.worker;
-        let replaces = |it: &LiveWorker| {
-            it.since >= *since
-                && kinds.iter().all(|kind| it.drives(kind))
-                && tools.iter().all(|tool| it.tools.contains(tool))
-        };
-        now.saturating_sub(*since) <= LISTED_FOR && !alive.iter().any(replaces)
-    }
-}
-
 /// What the rows of workers say.
 #[derive(Debug, Default)]
 pub(crate) struct Crew {
     pub(crate) alive: Vec<LiveWorker>,
-    /// Those that refused to start lately.
-    pub(crate) refused: Vec<RefusedWorker>,
     gone: Vec<Id>,
 }
 
@@ -89,19 +63,15 @@ struct WorkerBody {
     kinds: Vec<String>,
     tools: Vec<String>,
     other_tools: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    refused: Option<String>,
 }
 
 impl WorkerBody {
-    /// A worker, and why it did not start.
-    fn read(registered: &WorkerRow) -> Option<(LiveWorker, Option<String>)> {
-        let Self { process, since, kinds, tools, other_tools, refused } =
+    /// Rows that were edited by hand cannot be read.
+    fn read(registered: &WorkerRow) -> Option<LiveWorker> {
+        let Self { process, since, kinds, tools, other_tools } =
             serde_json::from_str(&registered.body).ok()?;
-        let id = registered.id;
-        let is_silent = false;
-        let worker = LiveWorker { id, process, since, kinds, tools, other_tools, is_silent };
-        Some((worker, refused))
+        let (id, is_silent) = (registered.id, false);
+        Some(LiveWorker { id, process, since, kinds, tools, other_tools, is_silent })
     }
 }
 
@@ -137,51 +107,40 @@ impl Store {
 
     pub(crate) async fn crew(&self) -> Result<Crew, Unavailable> {
         let now = self.now();
-        let (mut crew, mut joined) = (Crew::default(), Vec::new());
-        for row in self.inner.backend.workers().await? {
-            match WorkerBody::read(&row) {
-                Some((worker, Some(why))) => crew.refused.push(RefusedWorker { worker, why }),
-                read => joined.push((row, read.map(|(worker, _)| worker))),
-            }
-        }
+        let mut crew = Crew::default();
+        let rows = self.inner.backend.workers().await?.into_iter();
+        let mut joined: Vec<_> = rows.map(|row| (WorkerBody::read(&row), row)).collect();
         if !joined.is_empty() {
             let lock = self.inner.worker.clone();
             let look = move || -> (Vec<_>, Vec<_>) {
-                for (row, worker) in &mut joined {
+                for (worker, row) in &mut joined {
                     let late = lock.looks_by(&row.name).map_or(0, |by| now.saturating_sub(by));
                     if let Some(worker) = worker {
                         worker.is_silent = late > SILENT_AFTER;
                     }
                 }
                 // The lock is there before the row.
-                joined.into_iter().partition(|(row, _)| {
+                joined.into_iter().partition(|(_, row)| {
                     row.name == lock.name()
                         || matches!(lock.liveness_of_process(&row.name), Ok(Liveness::Alive))
                 })
             };
             let (alive, ended) = self.run(look).await?;
-            // Rows that were edited by hand are skipped.
-            crew.alive = alive.into_iter().filter_map(|(_, worker)| worker).collect();
-            crew.gone = ended.into_iter().map(|(row, _)| row.id).collect();
+            crew.alive = alive.into_iter().filter_map(|(worker, _)| worker).collect();
+            crew.gone = ended.into_iter().map(|(_, row)| row.id).collect();
         }
-        let (refused, over): (Vec<_>, Vec<_>) =
-            crew.refused.into_iter().partition(|it| it.holds(&crew.alive, now));
-        crew.refused = refused;
-        crew.gone.extend(over.iter().map(|it| it.worker.id));
         Ok(crew)
     }
 }
 
 impl Registration {
-    /// The row of a worker that starts, or that refuses to.
-    fn row(&self, refused: Option<String>) -> Result<WorkerRow, Unavailable> {
+    fn row(&self) -> Result<WorkerRow, Unavailable> {
         let body = WorkerBody {
             process: host::process().clone(),
             since: self.store.now(),
             kinds: self.kinds.iter().map(|kind| kind.name.to_string()).collect(),
             tools: self.tools.clone(),
             other_tools: self.other_tools,
-            refused,
         };
         let body = serde_json::to_string(&body).map_err(Unavailable::other)?;
         Ok(WorkerRow { id: self.id, name: self.store.inner.worker.name().to_owned(), body })
@@ -196,22 +155,9 @@ impl Registration {
         self.write(WriteBatch { crew: Some(change), ..self.store.new_batch() }).await
     }
 
-    /// Says in the file why the worker does not start.
-    pub(crate) async fn refuse(&self, why: String) -> Result<(), Unavailable> {
-        let mut row = self.row(Some(why))?;
-        if let Some((new, _)) = WorkerBody::read(&row) {
-            // A program that is restarted again and again has one row.
-            let is_same =
-                |it: &&RefusedWorker| it.worker.kinds == new.kinds && it.worker.tools == new.tools;
-            let known = self.store.crew().await?.refused;
-            row.id = known.iter().find(is_same).map_or(row.id, |it| it.worker.id);
-        }
-        self.change(CrewChange::Put(row)).await
-    }
-
     /// Makes every machine of its kinds, now and later, a matter of workers, and the worker known.
     pub(crate) async fn join(&self) -> Result<(), Unavailable> {
-        let registered = self.row(None)?;
+        let registered = self.row()?;
         let own = |&kind: &&'static Definition| self.store.inner.definitions.own(kind);
         self.write(WriteBatch {
             drives: self.kinds.iter().map(|kind| kind.name.to_string()).collect(),
@@ -232,7 +178,7 @@ impl Registration {
         self.change(CrewChange::Remove(vec![self.id])).await
     }
 
-    /// Removes the rows of workers whose process has ended, and of refusals that hold no more.
+    /// Removes the rows of workers whose process has ended.
     pub(crate) async fn remove_ended_workers(&self) -> Result<(), Unavailable> {
         let gone = self.store.crew().await?.gone;
         if gone.is_empty() { Ok(()) } else { self.change(CrewChange::Remove(gone)).await }
