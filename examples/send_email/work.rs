@@ -35,13 +35,17 @@ pub async fn work(
     let mut entries = store.subscribe(Some(start)).await?;
     let worker =
         Worker::new(store, actors).lease(lease).tool::<SendMail>(smtp).machine::<AnyInvitation>();
-    // A mail on its way is waited for, so that its receipt is kept.
-    let worker = worker.on_stop(|stopping| say(format_args!("{stopping}")));
     let mut work = pin!(async {
         if once {
             return Ok(worker.run_until_idle().await?);
         }
         let stop = stopped()?;
+        let stop = async {
+            stop.await;
+            say(format_args!(
+                "stopping: a mail on its way is waited for, so that its receipt is kept"
+            ));
+        };
         say(format_args!("sending what is approved; Ctrl-C stops it"));
         anyhow::Ok(worker.run_until(stop).await?)
     });

@@ -11,11 +11,7 @@ use machine::prelude::*;
 use tokio::signal;
 
 use crate::{
-    engine::Engine,
-    office,
-    record::AnyTaskRecord,
-    script::Script,
-    show::{Log, say},
+    engine::Engine, office, record::AnyTaskRecord, script::Script, show::Log,
     workflow::workflow::Driver,
 };
 
@@ -54,7 +50,6 @@ fn worker(store: &Store, actors: Actors, folder: &Path) -> anyhow::Result<Worker
         .handler(Driver(engine))
         .machine::<AnyTaskRecord>()
         .other_tools(tools)
-        .on_stop(|stopping| say(format_args!("{stopping}")))
         // After this time others look after the tasks of a process that is frozen; of one that has
         // ended, at once.
         .lease(Duration::from_secs(2))

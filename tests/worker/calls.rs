@@ -1,4 +1,4 @@
-//! Calls and the worker that has begun them: they outlive it, and it says that it waits for them.
+//! Calls and the worker that has begun them: they outlive it, and it waits for them.
 
 use crate::worker::prelude::*;
 
@@ -29,28 +29,21 @@ fn a_call_outlives_its_worker() {
     }
 }
 
-/// The call ends only after the worker has said that it waits for it.
+/// Within the time of grace.
 #[test]
-fn a_worker_says_how_many_calls_it_waits_for_and_for_how_long() {
+fn a_worker_that_is_stopped_waits_for_its_calls() {
     each(async |store| {
         let id = create(&store, Execution::new(weigh("salt"))).await;
-        let (scales, heard) = (Service::held(), Arc::new(Mutex::new(Vec::new())));
-        let (go, told) = (scales.clone(), Arc::clone(&heard));
-        let running = worker(&store)
-            .tool::<Weigh>(scales.clone())
-            .grace(Duration::from_mins(1))
-            .on_stop(move |stopping| {
-                told.lock().unwrap().push((*stopping, stopping.to_string()));
-                go.release();
-            })
-            .start();
+        let scales = Service::held();
+        let waits = worker(&store).tool::<Weigh>(scales.clone()).grace(Duration::from_mins(1));
+        let running = waits.start();
         scales.called().await;
-        running.stop().await.unwrap();
-        let heard = heard.lock().unwrap().clone();
-        let [(stopping, text)] = &*heard else { panic!("{heard:?}") };
-        assert_eq!((stopping.machines, stopping.calls), (1, 1));
-        assert_eq!(stopping.grace, Duration::from_mins(1));
-        assert_eq!(text, "stopping: waiting up to 60s for 1 call to finish");
+        let ends = async {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            scales.release();
+        };
+        let (stopped, ()) = tokio::join!(running.stop(), ends);
+        stopped.unwrap();
         is(&store, id, "completed").await;
     });
 }
@@ -65,13 +58,5 @@ fn a_worker_that_was_asked_to_stop_begins_no_call() {
         assert_eq!(bank.calls(), 0);
         settle(worker(&store).tool::<Charge>(bank.clone())).await;
         is(&store, id, "completed").await;
-    });
-}
-
-#[test]
-fn a_worker_that_waits_for_nothing_says_nothing() {
-    each(async |store| {
-        let silent = worker(&store).on_stop(|stopping| panic!("{stopping}"));
-        silent.run_until(std::future::ready(())).await.unwrap();
     });
 }

@@ -49,7 +49,7 @@ fn held_at(held: fn(&Step<'_>) -> bool) -> (World, Arc<AtomicBool>, Process, Id)
 fn it_is_stopped_in_its_call() {
     let (world, go_on, mut worker, mail) = held_at(|step| matches!(step, Step::Stored(_)));
     worker.signal("TERM");
-    worker.wait_for_text("stopping: waiting up to 10s for 1 call to finish");
+    worker.wait_for_text("stopping: a mail on its way is waited for");
     go_on.store(true, Ordering::SeqCst);
     let output = worker.ended();
     assert_eq!(output.status.code(), Some(0), "{output:?}");

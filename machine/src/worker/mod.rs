@@ -29,7 +29,6 @@ mod settings;
 mod shared;
 #[cfg(test)]
 mod simulation;
-mod stopping;
 mod take;
 mod task;
 mod tools;
@@ -42,7 +41,6 @@ pub use error::WorkerError;
 pub use failed_attempt::FailedAttempt;
 pub use handler::{Driven, Failure, Handled, Handler, Next, SelfDriven};
 pub use own_calls::{OwnCall, OwnCalls, OwnCallsError};
-pub use stopping::Stopping;
 pub use task::Task;
 pub use until::Running;
 pub use worker::Worker;

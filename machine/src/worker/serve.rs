@@ -16,12 +16,12 @@ use tokio::task::{self, JoinError, JoinSet};
 use tracing::field::display;
 
 use super::{
-    Doorbell, Handler, Stopping, WorkerError, adopt,
+    Doorbell, Handler, WorkerError, adopt,
     calls::Calls,
     crew::Crew,
     job,
     settings::{millis, sleep_until},
-    shared::{Hook, SKIP_FOR, Shared},
+    shared::{SKIP_FOR, Shared},
     tools::{self, Runner},
     until::Until,
 };
@@ -292,16 +292,10 @@ impl Loop {
 
     fn tell_of_stop(&mut self) {
         self.reap();
-        let Shared { on_stop, settings, .. } = &*self.shared;
         let (machines, calls) = (self.jobs.len(), self.calls.count());
-        let stopping = Stopping { machines, calls, grace: settings.grace };
-        if machines + calls == 0 {
-            return;
-        }
-        let grace_ms = millis(settings.grace);
-        telemetry::Stopping { machines: machines as u64, calls: calls as u64, grace_ms }.emit();
-        if let Some(Hook(report)) = on_stop {
-            report(&stopping);
+        if machines + calls > 0 {
+            let grace_ms = millis(self.shared.settings.grace);
+            telemetry::Stopping { machines: machines as u64, calls: calls as u64, grace_ms }.emit();
         }
     }
 

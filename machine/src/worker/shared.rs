@@ -9,7 +9,7 @@ use std::{
 };
 
 use super::{
-    FailedAttempt, Stopping,
+    FailedAttempt,
     lease::Leases,
     settings::Settings,
     task::Kept,
@@ -34,8 +34,6 @@ impl<F: ?Sized> fmt::Debug for Hook<F> {
 
 pub(super) type OnError = Hook<dyn Fn(&FailedAttempt<'_>) + Send + Sync>;
 
-pub(super) type OnStop = Hook<dyn Fn(&Stopping) + Send + Sync>;
-
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) store: Store,
@@ -45,7 +43,6 @@ pub(super) struct Shared {
     pub(super) senders: Senders,
     pub(super) leases: Leases,
     pub(super) on_error: Option<OnError>,
-    pub(super) on_stop: Option<OnStop>,
     pub(super) until: Until,
     /// The worker looks for no more work.
     pub(super) ended: AtomicBool,

@@ -9,7 +9,7 @@ use futures_util::future::{Either, select};
 use tokio::task::JoinSet;
 
 use super::{
-    Doorbell, Driven, FailedAttempt, Handler, Stopping,
+    Doorbell, Driven, FailedAttempt, Handler,
     crew::Crew,
     doorbell::StoreDoorbell,
     error::WorkerError,
@@ -18,7 +18,7 @@ use super::{
     lease::Leases,
     serve::{AnyHandler, Loop},
     settings::Settings,
-    shared::{Hook, OnError, OnStop, Shared},
+    shared::{Hook, OnError, Shared},
     tools::Tooled,
     until::{Over, Running, Stop, Until},
 };
@@ -103,7 +103,6 @@ pub struct Worker {
     pub(super) executions: Executions,
     doorbells: Vec<Arc<dyn Doorbell>>,
     on_error: Option<OnError>,
-    on_stop: Option<OnStop>,
     declared: Declared,
 }
 
@@ -125,7 +124,6 @@ impl Worker {
             executions,
             doorbells: vec![Arc::new(StoreDoorbell::of(store))],
             on_error: None,
-            on_stop: None,
             declared: Declared::default(),
         }
     }
@@ -242,24 +240,6 @@ impl Worker {
         self
     }
 
-    /// Sets a callback for a worker that was asked to stop and waits for its current work, such as
-    /// one that tells the person at the terminal. `tracing` has the same event. It is not called if
-    /// there is nothing to wait for.
-    ///
-    /// ```
-    /// # use machine::{actor::Actors, store::Store, worker::Worker};
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let worker = Worker::new(&Store::memory(), Actors::issue("worker")?)
-    ///     .on_stop(|stopping| eprintln!("{stopping}"));
-    /// # drop(worker);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn on_stop(mut self, report: impl Fn(&Stopping) + Send + Sync + 'static) -> Self {
-        self.on_stop = Some(Hook(Box::new(report)));
-        self
-    }
-
     /// Checks that it can start: reports machines of its handlers' kinds that their definitions or
     /// types cannot read, calls that have not ended and that its tools cannot read or would not
     /// run, and tools that make other keys than those that are stored. Of each definition it reads
@@ -351,7 +331,7 @@ impl Worker {
 
     fn run(self, until: Until) -> impl Future<Output = Result<(), WorkerError>> + Send {
         let Self { store, settings, senders, mut kinds, executions, doorbells, .. } = self;
-        let Self { on_error, on_stop, declared, .. } = self;
+        let Self { on_error, declared, .. } = self;
         let (calls, actors) = (Arc::clone(&executions.calls), Arc::clone(&executions.actors));
         let tools = executions.tools.values().cloned().collect();
         let tool_names = executions.tools.keys().cloned().collect();
@@ -367,7 +347,6 @@ impl Worker {
             senders,
             leases: Leases::default(),
             on_error,
-            on_stop,
             until,
             ended: AtomicBool::new(false),
             halt: Stop::default(),
