@@ -1,14 +1,8 @@
-//! A disk that fails at the wrong moments, and functions that panic.
+//! A disk that fails at the wrong moments.
 
-use std::{
-    sync::atomic::{AtomicBool, Ordering},
-    time::Duration,
-};
+use std::time::Duration;
 
-use machine::{
-    contract::{Action, Applied, BoxFuture, Call, Perform, ToolAnswer},
-    worker::Doorbell,
-};
+use machine::contract::{Action, Applied, Call, Perform, ToolAnswer};
 
 use crate::{
     capture::{Report, until},
@@ -74,28 +68,10 @@ impl Perform<Action> for Fills {
     }
 }
 
-/// A doorbell panics, and a reader uses the file while it is closed.
+/// A reader uses the file while it is closed.
 pub(crate) async fn in_use(world: &World) {
-    let worker =
-        world.worker(Does::Opens).doorbell(Broken(world.text("broken"), AtomicBool::new(true)));
-    world.errand().await;
-    worker.run_until_idle().await.unwrap();
     let reader = rusqlite::Connection::open(world.path()).unwrap();
     reader.execute_batch("BEGIN; SELECT count(*) FROM sqlite_schema").unwrap();
     world.errand().await;
     assert!(world.store.close().await.is_err());
-}
-
-struct Broken(String, AtomicBool);
-
-impl Doorbell for Broken {
-    fn ring(&self) {
-        // Once is enough.
-        let is_first = self.1.swap(false, Ordering::Relaxed);
-        assert!(!is_first, "{}", self.0);
-    }
-
-    fn listen(&self) -> BoxFuture<'static, ()> {
-        Box::pin(std::future::pending())
-    }
 }

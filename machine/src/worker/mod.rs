@@ -15,7 +15,6 @@
 mod adopt;
 mod calls;
 mod crew;
-mod doorbell;
 mod error;
 mod executions;
 mod failed_attempt;
@@ -36,7 +35,6 @@ mod until;
 #[allow(clippy::module_inception, reason = "it is the main type")]
 mod worker;
 
-pub use doorbell::Doorbell;
 pub use error::WorkerError;
 pub use failed_attempt::FailedAttempt;
 pub use handler::{Driven, Failure, Handled, Handler, Next, SelfDriven};

@@ -8,15 +8,16 @@ use std::{
     time::Duration,
 };
 
+use event_listener::EventListener;
 use futures_util::{
     FutureExt,
-    future::{Either, select, select_all},
+    future::{Either, select},
 };
 use tokio::task::{self, JoinError, JoinSet};
 use tracing::field::display;
 
 use super::{
-    Doorbell, Handler, WorkerError, adopt,
+    Handler, WorkerError, adopt,
     calls::Calls,
     crew::Crew,
     job,
@@ -72,7 +73,6 @@ pub(super) struct Loop {
     pub(super) crew: Crew,
     pub(super) declared: Declared,
     pub(super) tools: Vec<Arc<dyn Runner>>,
-    pub(super) doorbells: Vec<Arc<dyn Doorbell>>,
     pub(super) jobs: JoinSet<()>,
     pub(super) busy: HashMap<task::Id, Id>,
     /// The job of a suspect: nothing else runs at the same time.
@@ -140,13 +140,14 @@ impl Loop {
         let mut swept_at = None;
         let mut ended = Vec::new();
         let mut cleaned_at = None;
+        let commits = store.commits();
         let started = if settings.single_step { store.position().await.ok() } else { None };
         loop {
             if started.is_some() && store.position().await.ok() != started {
                 return Ok(());
             }
-            // Before looking, so that a ring in between is not missed.
-            let rings: Vec<_> = self.doorbells.iter().map(|doorbell| doorbell.listen()).collect();
+            // Before looking, so that a commit in between is not missed.
+            let commit = commits.listen();
             self.reap();
             if swept_at.is_none_or(|at| store.inner.clock.uptime() >= at + settings.sweep) {
                 self.crew.give_sign_of_life(settings);
@@ -162,7 +163,7 @@ impl Loop {
                     }
                 }
             }
-            // A doorbell that never stops must not keep the runtime for itself.
+            // Commits without an end must not keep the runtime for this worker.
             reschedule().await;
             let mut has_looked = true;
             let next = match self.take(&ended).await {
@@ -180,7 +181,7 @@ impl Loop {
             }
             let sweep = settings.sweep;
             let wait = store.inner.clock.uptime() + next.unwrap_or(sweep).min(sweep).max(MOMENT);
-            match self.wait(rings, wait, until).await {
+            match self.wait(commit, wait, until).await {
                 Woken::Stop => return Ok(()),
                 Woken::Recheck => {}
             }
@@ -243,19 +244,10 @@ impl Loop {
         self.alone.take_if(|alone| *alone == job);
     }
 
-    async fn wait(
-        &mut self,
-        rings: Vec<BoxFuture<'static, ()>>,
-        until_time: Duration,
-        until: &Until,
-    ) -> Woken {
+    async fn wait(&mut self, commit: EventListener, until_time: Duration, until: &Until) -> Woken {
         let shared = Arc::clone(&self.shared);
         let full = self.jobs.len() >= shared.settings.concurrency;
-        let ring: BoxFuture<'_, ()> = if full || rings.is_empty() {
-            Box::pin(pending())
-        } else {
-            Box::pin(async { drop(select_all(rings).await) })
-        };
+        let ring: BoxFuture<'_, ()> = if full { Box::pin(pending()) } else { Box::pin(commit) };
         let stop: BoxFuture<'_, ()> = match until {
             Until::Stopped(stop) => Box::pin(stop.wait()),
             Until::Idle => Box::pin(pending()),

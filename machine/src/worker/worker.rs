@@ -9,9 +9,8 @@ use futures_util::future::{Either, select};
 use tokio::task::JoinSet;
 
 use super::{
-    Doorbell, Driven, FailedAttempt, Handler,
+    Driven, FailedAttempt, Handler,
     crew::Crew,
-    doorbell::StoreDoorbell,
     error::WorkerError,
     executions::Executions,
     handler::{SelfDriven, Waits},
@@ -101,7 +100,6 @@ pub struct Worker {
     senders: Senders,
     kinds: BTreeMap<&'static str, Arc<dyn AnyHandler>>,
     pub(super) executions: Executions,
-    doorbells: Vec<Arc<dyn Doorbell>>,
     on_error: Option<OnError>,
     declared: Declared,
 }
@@ -122,7 +120,6 @@ impl Worker {
             senders: Senders::new(),
             kinds: BTreeMap::new(),
             executions,
-            doorbells: vec![Arc::new(StoreDoorbell::of(store))],
             on_error: None,
             declared: Declared::default(),
         }
@@ -207,14 +204,6 @@ impl Worker {
     /// process; so two types of a program must not share one.
     pub fn sender<A: Actor>(mut self) -> Self {
         self.senders.add::<A>();
-        self
-    }
-
-    /// Another doorbell. It rings after each commit of this store, and the worker listens to it.
-    pub fn doorbell(mut self, doorbell: impl Doorbell) -> Self {
-        let doorbell: Arc<dyn Doorbell> = Arc::new(doorbell);
-        self.store.ring(Arc::clone(&doorbell));
-        self.doorbells.push(doorbell);
         self
     }
 
@@ -330,7 +319,7 @@ impl Worker {
     }
 
     fn run(self, until: Until) -> impl Future<Output = Result<(), WorkerError>> + Send {
-        let Self { store, settings, senders, mut kinds, executions, doorbells, .. } = self;
+        let Self { store, settings, senders, mut kinds, executions, .. } = self;
         let Self { on_error, declared, .. } = self;
         let (calls, actors) = (Arc::clone(&executions.calls), Arc::clone(&executions.actors));
         let tools = executions.tools.values().cloned().collect();
@@ -363,7 +352,6 @@ impl Worker {
             crew,
             declared,
             tools,
-            doorbells,
             jobs: JoinSet::new(),
             busy: HashMap::new(),
             alone: None,
