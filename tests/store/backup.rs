@@ -277,7 +277,7 @@ fn elsewhere(place: &Place, copy: &Path, point: &str) -> Process {
 }
 
 /// A process is killed at any point of a backup: the copy is there as a whole or not at all, and
-/// the next backup removes what is left.
+/// what is left does not disturb the next backup.
 #[tokio::test]
 async fn a_killed_backup_leaves_no_copy() {
     let place = large().await;
@@ -289,20 +289,14 @@ async fn a_killed_backup_leaves_no_copy() {
     ] {
         let folder = tempfile::tempdir().unwrap();
         let copy = folder.path().join("copy.db");
-        // Not ours: neither names nor contents are enough alone.
-        let diary = format!("copy.db-backup-{}.lock", place.stored(read("id")).await.id());
-        fs::write(folder.path().join(&diary), "a diary").unwrap();
         let status: ExitStatus = elsewhere(&place, &copy, point).ended();
         assert!(!status.success(), "{point}: {status}");
         assert_eq!(copy.exists(), is_made, "{point}");
-        let left = names(folder.path()).len();
-        assert!(left > 1, "{point}: nothing to remove");
         if is_made {
             opened(&copy).await.close().await.unwrap();
             fs::remove_file(&copy).unwrap();
         }
         place.store.backup(&copy, |_| {}).await.unwrap();
-        assert_eq!(names(folder.path()), ["copy.db".to_owned(), diary], "{point}");
         opened(&copy).await;
     }
 }
@@ -332,7 +326,7 @@ async fn a_running_backup_is_left_alone() {
     let mut left = names(folder.path());
     left.retain(|name| !name.ends_with("-wal") && !name.ends_with("-shm"));
     other.kill();
-    assert_eq!(left.len(), 3, "{left:?}");
+    assert_eq!(left.len(), 2, "{left:?}");
 }
 
 #[tokio::test]

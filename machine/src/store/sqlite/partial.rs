@@ -1,9 +1,9 @@
 //! A file that gets its name when it is complete and on disk.
 
 use std::{
-    ffi::{OsStr, OsString},
+    ffi::OsStr,
     fs::{self, File},
-    io::{self, ErrorKind, Read, Write},
+    io::{self, ErrorKind},
     path::{Path, PathBuf},
 };
 
@@ -15,25 +15,16 @@ use super::{
 };
 use crate::{id::Id, store::upkeep::backup::BackupError};
 
-/// The copy while it is made. Next to it is a file that this process keeps locked, so that others
-/// see whether it is still being made. It is removed unless it was finished.
-///
-/// Lock files: `NAME-backup-ID.lock`; copies: `NAME-backup-ID.partial`. The lock file is there
-/// before the copy, and is removed after it.
+/// The copy while it is made, `NAME-backup-ID.partial`. It is removed unless it was finished or the
+/// process is killed.
 #[derive(Debug)]
 pub(super) struct Partial {
     target: PathBuf,
     copy: PathBuf,
-    lock: PathBuf,
-    _locked: File,
 }
 
-/// The content of a lock file, so that no other file is taken for one.
-const LINE: &str = "machine backup\n";
-
 impl Partial {
-    /// Refuses a name that is taken, removes what killed processes left of earlier tries, and
-    /// begins.
+    /// Refuses a name that is taken, and begins.
     pub(super) fn create(to: &Path) -> Result<Self, BackupError> {
         let says = |error: &io::Error| unwritten(to, error);
         if to == Path::new(":memory:") {
@@ -48,14 +39,8 @@ impl Partial {
         let target = folder.join(name);
         refuse_reserved(&target)?;
         refuse_taken(&target)?;
-        sweep(&folder, name);
-        let id = Id::fresh();
-        let (copy, lock) = (path_of(&target, id, COPY), path_of(&target, id, LOCK));
-        let mut locked = File::create_new(&lock).map_err(|error| says(&error))?;
-        let begun = locked.lock().and_then(|()| locked.write_all(LINE.as_bytes()));
-        let this = Self { target, copy, lock, _locked: locked };
-        begun.map_err(|error| says(&error))?;
-        Ok(this)
+        let copy = with_suffix(&target, &format!("-backup-{}.partial", Id::fresh()));
+        Ok(Self { target, copy })
     }
 
     pub(super) fn target(&self) -> &Path {
@@ -98,19 +83,10 @@ impl Partial {
 
 impl Drop for Partial {
     fn drop(&mut self) {
-        // After `finish`, the copy is no longer there. What cannot be removed, the next backup
-        // removes.
+        // After `finish`, the copy is no longer there.
         let _ = fs::remove_file(wal(&self.copy));
         let _ = fs::remove_file(&self.copy);
-        let _ = fs::remove_file(&self.lock);
     }
-}
-
-const COPY: &str = "partial";
-const LOCK: &str = "lock";
-
-fn path_of(target: &Path, id: Id, suffix: &str) -> PathBuf {
-    with_suffix(target, &format!("-backup-{id}.{suffix}"))
 }
 
 /// A copy with such a name would be taken for a part of another database, and overwritten or
@@ -150,35 +126,6 @@ fn rename(from: &Path, to: &Path) -> io::Result<()> {
         Err(error) if error.kind() == ErrorKind::Unsupported => fs::rename(from, to),
         renamed => renamed,
     }
-}
-
-/// Removes what killed processes left. Errors are harmless: the files stay.
-fn sweep(folder: &Path, name: &OsStr) {
-    let Ok(files) = folder.read_dir() else { return };
-    for file in files.flatten().filter(|file| file.file_type().is_ok_and(|it| it.is_file())) {
-        let Some(id) = id_of(&file.file_name(), name) else { continue };
-        if was_left(&file.path()) {
-            let target = folder.join(name);
-            let copy = path_of(&target, id, COPY);
-            let _ = fs::remove_file(wal(&copy));
-            let _ = fs::remove_file(copy);
-            let _ = fs::remove_file(path_of(&target, id, LOCK));
-        }
-    }
-}
-
-/// The id in the name of a lock file of this target.
-fn id_of(file: &OsString, target: &OsStr) -> Option<Id> {
-    let name = file.to_str()?.strip_prefix(target.to_str()?)?;
-    name.strip_prefix("-backup-")?.strip_suffix(".lock")?.parse().ok()
-}
-
-/// Checks whether a file is a lock file of ours, and is not held. One that was not yet written may
-/// be about to be locked.
-fn was_left(lock: &Path) -> bool {
-    let Ok(mut file) = File::open(lock) else { return false };
-    let mut text = String::new();
-    file.try_lock().is_ok() && file.read_to_string(&mut text).is_ok() && text == LINE
 }
 
 fn cannot_write(path: &Path, reason: impl Into<String>) -> BackupError {

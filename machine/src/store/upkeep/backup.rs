@@ -57,8 +57,8 @@ impl Store {
     /// never mistaken for each other.
     ///
     /// The copy gets its name when it is complete and on disk. Until then it is a file
-    /// `NAME-backup-ID.partial`; one that a process left when it was killed is removed by the next
-    /// backup to the same name. If the future is dropped, the backup ends.
+    /// `NAME-backup-ID.partial`; one that a process left when it was killed can be deleted. If the
+    /// future is dropped, the backup ends.
     ///
     /// Writers are not held up, but the write-ahead log grows until the backup has ended. Lock
     /// files of workers are not copied: whether a worker of the original has ended cannot be told
