@@ -16,11 +16,11 @@ pub struct Differences {
 }
 
 impl Differences {
-    /// In lists of text at the places `sets`, the order means nothing.
+    /// The differences of two values.
     #[must_use]
-    pub fn between(stored: &Value, read: &Value, sets: &[&str]) -> Self {
+    pub fn between(stored: &Value, read: &Value) -> Self {
         let mut found = Self::default();
-        found.walk((stored, read), ("", ""), sets);
+        found.walk((stored, read), ("", ""));
         found
     }
 
@@ -29,20 +29,15 @@ impl Differences {
     #[must_use]
     pub fn refusal(&self, is_irreversible: bool, listed: &[&str]) -> Option<String> {
         if let Some(place) = self.changed.first() {
-            return Some(format!("`{place}` of `bank.pay` is stored as "));
+            return Some(format!("`{place}` of `bank.pay` is stored with another value"));
         }
         let mut added = self.added.iter().filter(|place| !listed.contains(&place.as_str()));
         let place = added.next().filter(|_| is_irreversible)?;
-        Some(format!("this program adds `{place}` as "))
+        Some(format!("this program adds `{place}`"))
     }
 
     /// A place has a number in each pair of brackets, and none in its general form.
-    fn walk(
-        &mut self,
-        (stored, read): (&Value, &Value),
-        (place, general): (&str, &str),
-        sets: &[&str],
-    ) {
+    fn walk(&mut self, (stored, read): (&Value, &Value), (place, general): (&str, &str)) {
         match (stored, read) {
             (Value::Object(stored), Value::Object(read)) => {
                 let names: BTreeSet<&String> = stored.keys().chain(read.keys()).collect();
@@ -55,23 +50,15 @@ impl Differences {
                         }
                         (Some(_), None) => self.changed.push(place),
                         (Some(stored), Some(read)) => {
-                            self.walk((stored, read), (&place, &general), sets);
+                            self.walk((stored, read), (&place, &general));
                         }
                     }
                 }
             }
             (Value::Array(stored), Value::Array(read)) if stored.len() == read.len() => {
-                let sorted = |items: &[Value]| {
-                    let mut items = items.to_vec();
-                    if sets.contains(&general) {
-                        items.sort_by_key(Value::to_string);
-                    }
-                    items
-                };
-                let pairs = sorted(stored).into_iter().zip(sorted(read));
-                for (number, (stored, read)) in pairs.enumerate() {
+                for (number, (stored, read)) in stored.iter().zip(read).enumerate() {
                     let (place, general) = (format!("{place}[{number}]"), format!("{general}[]"));
-                    self.walk((&stored, &read), (&place, &general), sets);
+                    self.walk((stored, read), (&place, &general));
                 }
             }
             (Value::Number(stored), Value::Number(read)) if digits(stored) == digits(read) => {}

@@ -19,7 +19,6 @@ mod risk;
 mod rollback;
 mod same_arguments;
 mod secret_arguments;
-mod secret_in_set;
 mod stored_arguments;
 mod strangers;
 mod tool;

@@ -91,35 +91,31 @@ fn assert_runs(planned: &Result<(), InvalidContract>, stored: &str) {
     assert!(planned.is_ok(), "{stored}: {planned:?}");
 }
 
-/// The error has the place and both values.
+/// The error has the place.
 #[test]
 fn other_arguments_are_refused() {
-    for (stored, read, (place, was, is)) in [
-        (r#"{"cents":500}"#, r#"{"cents":100}"#, ("cents", "500", "100")),
-        (r#"{"cents":500}"#, r#"{"cents":"500"}"#, ("cents", "500", r#""500""#)),
-        (r#"{"cents":500}"#, "{}", ("cents", "500", "nothing")),
-        (r#"{"cents":500}"#, r#"{"cents":null}"#, ("cents", "500", "nothing")),
-        (r#"{"name":"bob"}"#, r#"{"title":"bob"}"#, ("name", r#""bob""#, "nothing")),
-        (r#"{"to":{"zip":1}}"#, r#"{"to":{"zip":2}}"#, ("to.zip", "1", "2")),
-        (r#"{"to":{}}"#, "{}", ("to", "{}", "nothing")),
-        (r#"{"l":[{"n":1},{"n":2}]}"#, r#"{"l":[{"n":1},{"n":3}]}"#, ("l[1].n", "2", "3")),
-        (r#"{"l":[1,2]}"#, r#"{"l":[2,1]}"#, ("l[0]", "1", "2")),
-        (r#"{"l":[1,2]}"#, r#"{"l":[1,2,3]}"#, ("l", "[1,2]", "[1,2,3]")),
-        (r#"{"l":[null]}"#, r#"{"l":[]}"#, ("l", "[null]", "[]")),
-        (r#"{"l":[1]}"#, r#"{"l":{"0":1}}"#, ("l", "[1]", r#"{"0":1}"#)),
-        (
-            r#"{"big":9007199254740993}"#,
-            r#"{"big":9007199254740992.0}"#,
-            ("big", "9007199254740993", "9007199254740992"),
-        ),
-        (r#"{"b":1,"a":1}"#, r#"{"b":2,"a":2}"#, ("a", "1", "2")),
-        (r#"{"express":false}"#, r#"{"express":true}"#, ("express", "false", "true")),
+    for (stored, read, place) in [
+        (r#"{"cents":500}"#, r#"{"cents":100}"#, "cents"),
+        (r#"{"cents":500}"#, r#"{"cents":"500"}"#, "cents"),
+        (r#"{"cents":500}"#, "{}", "cents"),
+        (r#"{"cents":500}"#, r#"{"cents":null}"#, "cents"),
+        (r#"{"name":"bob"}"#, r#"{"title":"bob"}"#, "name"),
+        (r#"{"to":{"zip":1}}"#, r#"{"to":{"zip":2}}"#, "to.zip"),
+        (r#"{"to":{}}"#, "{}", "to"),
+        (r#"{"l":[{"n":1},{"n":2}]}"#, r#"{"l":[{"n":1},{"n":3}]}"#, "l[1].n"),
+        (r#"{"l":[1,2]}"#, r#"{"l":[2,1]}"#, "l[0]"),
+        (r#"{"l":[1,2]}"#, r#"{"l":[1,2,3]}"#, "l"),
+        (r#"{"l":[null]}"#, r#"{"l":[]}"#, "l"),
+        (r#"{"l":[1]}"#, r#"{"l":{"0":1}}"#, "l"),
+        (r#"{"big":9007199254740993}"#, r#"{"big":9007199254740992.0}"#, "big"),
+        (r#"{"b":1,"a":1}"#, r#"{"b":2,"a":2}"#, "a"),
+        (r#"{"express":false}"#, r#"{"express":true}"#, "express"),
     ] {
         for refused in
             [irreversible(stored, &[read]), idempotent(stored, &[read]), listed(stored, &[read])]
         {
-            assert_err!(refused, InvalidContract::OtherArguments { tool, place: found, stored, read }
-                if tool == "bank.pay" && (&**found, &**stored, &**read) == (place, was, is));
+            assert_err!(refused, InvalidContract::OtherArguments { tool, place: found }
+                if tool == "bank.pay" && found == place);
         }
     }
 }
@@ -129,18 +125,18 @@ fn other_arguments_are_refused() {
 #[test]
 fn added_arguments_run_if_they_are_listed() {
     for (stored, read, added, list) in [
-        (r#"{"cents":5}"#, r#"{"cents":5,"express":true}"#, "`express` as true", r#""express""#),
-        (r#"{"to":{}}"#, r#"{"to":{"city":"Rome"}}"#, r#"`to.city` as "Rome""#, r#""to.city""#),
+        (r#"{"cents":5}"#, r#"{"cents":5,"express":true}"#, "`express`", r#""express""#),
+        (r#"{"to":{}}"#, r#"{"to":{"city":"Rome"}}"#, "`to.city`", r#""to.city""#),
         (
             r#"{"items":[{"id":1},{"id":2}]}"#,
             r#"{"items":[{"id":1,"gift":{}},{"id":2,"gift":{"n":1}}]}"#,
-            "`items[].gift` as {}",
+            "`items[].gift`",
             r#""items[].gift""#,
         ),
         (
             r#"{"rates":{"EUR":{"n":1},"a.b":{"n":2}}}"#,
             r#"{"rates":{"EUR":{"n":1,"unit":1},"a.b":{"n":2,"unit":10}}}"#,
-            "`rates.EUR.unit` as 1, `rates.a.b.unit` as 10",
+            "`rates.EUR.unit`, `rates.a.b.unit`",
             r#""rates.EUR.unit", "rates.a.b.unit""#,
         ),
     ] {
@@ -152,84 +148,30 @@ fn added_arguments_run_if_they_are_listed() {
     // The list to write has what is listed, too.
     let refused = listed("{}", &[r#"{"express":true,"slow":1,"to":{"city":2}}"#]);
     assert_err!(refused, InvalidContract::AddedArguments { added, listed, .. }
-        if added == r#"`slow` as 1, `to` as {"city":2}"#
+        if added == "`slow`, `to`"
             && listed == r#""express", "to.city", "items[].gift", "rates{}.unit", "slow", "to""#);
     // A path leads to one depth, and to whole names.
     let read = r#"{"expressed":1,"rates":{"EUR":{"units":2},"unit":3}}"#;
     assert_err!(listed(r#"{"rates":{"EUR":{}}}"#, &[read]), InvalidContract::AddedArguments { added, .. }
-        if added == "`expressed` as 1, `rates.EUR.units` as 2, `rates.unit` as 3");
+        if added == "`expressed`, `rates.EUR.units`, `rates.unit`");
 }
 
-/// What is stored, what is read in turn, and the place and the values of the error.
-type Refused = (&'static str, &'static [&'static str], [&'static str; 3]);
-
-/// A list that the program itself writes in changing orders is a set.
+/// Reads must agree with each other. A member that is null in one and absent in the next does not
+/// differ.
 #[test]
-fn the_order_of_a_set_means_nothing() {
-    let table: [(&str, &[&str]); 5] = [
-        (r#"{"s":[1,2.0,3]}"#, &[r#"{"s":[2,1,3]}"#, r#"{"s":[3,2,1]}"#]),
-        // It is read in one order several times.
-        (r#"{"s":[1,2]}"#, &[r#"{"s":[2,1]}"#, r#"{"s":[2,1]}"#, r#"{"s":[1,2]}"#]),
-        (r#"{"s":[{"n":null},{"a":1}]}"#, &[r#"{"s":[{"a":1},{}]}"#, r#"{"s":[{},{"a":1}]}"#]),
-        // Sets in a list, and in a set.
-        (
-            r#"{"l":[{"s":[1,2]},{"s":[3,4]}]}"#,
-            &[r#"{"l":[{"s":[2,1]},{"s":[3,4]}]}"#, r#"{"l":[{"s":[1,2]},{"s":[4,3]}]}"#],
-        ),
-        (r#"{"s":[[1,2],[3,4]]}"#, &[r#"{"s":[[4,3],[2,1]]}"#, r#"{"s":[[1,2],[3,4]]}"#]),
-    ];
-    for (stored, reads) in table {
-        assert_runs(&irreversible(stored, reads), stored);
-    }
-    let refused: [Refused; 4] = [
-        (r#"{"s":[1,3]}"#, &[r#"{"s":[1,2]}"#, r#"{"s":[2,1]}"#], ["s[1]", "3", "2"]),
-        // The list has an order, and the sets in it have none.
-        (
-            r#"{"l":[{"s":[3,4]},{"s":[1,2]}]}"#,
-            &[r#"{"l":[{"s":[2,1]},{"s":[3,4]}]}"#, r#"{"l":[{"s":[1,2]},{"s":[4,3]}]}"#],
-            ["l[0].s[0]", "3", "1"],
-        ),
-        // The set has no order, and the lists in it have one.
-        (
-            r#"{"s":[[1,2],[3,4]]}"#,
-            &[r#"{"s":[[2,1],[3,4]]}"#, r#"{"s":[[3,4],[2,1]]}"#],
-            ["s[0][0]", "1", "2"],
-        ),
-        // Neither the set nor the sets in it have an order, and the lists beside those have one.
-        (
-            r#"{"x":[{"s":[1,2],"l":[7,8]},{"s":[3,4],"l":[5,6]}]}"#,
-            &[
-                r#"{"x":[{"s":[2,1],"l":[8,7]},{"s":[3,4],"l":[6,5]}]}"#,
-                r#"{"x":[{"s":[4,3],"l":[6,5]},{"s":[1,2],"l":[8,7]}]}"#,
-            ],
-            ["x[0].l[0]", "5", "6"],
-        ),
-    ];
-    for (stored, reads, values) in refused {
-        assert_err!(idempotent(stored, reads), InvalidContract::OtherArguments { place: found, stored, read, .. }
-            if [&**found, &**stored, &**read] == values);
-    }
-    let refused = irreversible(r#"{"n":1}"#, &[r#"{"n":1}"#, r#"{"n":2}"#]);
-    assert_err!(refused, InvalidContract::Arguments { reason, .. }
-        if reason.contains("they differ each time"));
-}
-
-/// A member that is null in one read and absent in the next does not differ each time.
-#[test]
-fn null_is_absent_in_each_read() {
+fn arguments_that_differ_each_time_are_refused() {
     for (stored, reads) in [
         ("{}", [r#"{"note":null}"#, "{}"]),
         (r#"{"note":null}"#, ["{}", r#"{"note":null}"#]),
         (r#"{"to":{"zip":1}}"#, [r#"{"to":{"zip":1}}"#, r#"{"to":{"zip":1,"city":null}}"#]),
-        (
-            r#"{"s":[{"n":1},{"a":2}]}"#,
-            [r#"{"s":[{"a":2},{"n":1}]}"#, r#"{"s":[{"b":null,"n":1},{"a":2}]}"#],
-        ),
     ] {
         assert_runs(&irreversible(stored, &reads), stored);
     }
     for (stored, reads) in [
+        (r#"{"n":1}"#, [r#"{"n":1}"#, r#"{"n":2}"#]),
         (r#"{"n":1}"#, [r#"{"n":1}"#, r#"{"n":null}"#]),
+        // A set.
+        (r#"{"s":[1,2]}"#, [r#"{"s":[1,2]}"#, r#"{"s":[2,1]}"#]),
         (r#"{"l":[null]}"#, [r#"{"l":[null]}"#, r#"{"l":[]}"#]),
     ] {
         assert_err!(idempotent(stored, &reads), InvalidContract::Arguments { reason, .. }
@@ -307,7 +249,7 @@ proptest! {
         for read in [reworded(&twice), once, twice, other.into()] {
             let texts = (stored.to_string(), read.to_string());
             let [stored, read] = [&texts.0, &texts.1].map(|text| serde_json::from_str(text).unwrap());
-            let found = Differences::between(&stored, &read, &[]);
+            let found = Differences::between(&stored, &read);
             for is_irreversible in [false, true] {
                 let verdict = if is_irreversible { irreversible } else { idempotent };
                 let verdict = verdict(&texts.0, &[&texts.1]).map_err(|error| error.to_string());

@@ -112,10 +112,10 @@ fn arguments_that_change_when_they_are_read_are_refused() {
     let refused = Planned::<Defaulted>::new(call(r#"{"to": "eve"}"#));
     assert_err!(refused, InvalidContract::Arguments { reason, .. }
         if reason.contains("they differ each time"));
-    // The order of a set means nothing.
     let tags: Vec<_> = (0..50).map(|tag| tag.to_string()).collect();
-    let tagged = call(&json!({ "tags": tags }).to_string());
-    assert_eq!(Planned::<Tagged>::new(tagged).unwrap().arguments().tags.len(), 50);
+    let tagged = Planned::<Tagged>::new(call(&json!({ "tags": tags }).to_string()));
+    assert_err!(tagged, InvalidContract::Arguments { reason, .. }
+        if reason.contains("they differ each time"));
 }
 
 /// The stored action is the approved one: a field that is not stored neither runs nor is shown.

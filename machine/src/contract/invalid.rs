@@ -44,16 +44,13 @@ pub enum InvalidContract {
     /// The call would run with another value of an argument than the stored one, which may have
     /// been approved. It stays as it is: a program that reads the stored value can run it.
     #[error(
-        "`{place}` of `{tool}` is stored as {stored}, and this program reads {read}; run the older program until the \
+        "`{place}` of `{tool}` is stored with another value than this program reads; run the older program until the \
          call has ended, or cancel it and ask again"
     )]
     OtherArguments {
         tool: String,
         /// The place of the argument, such as `to.city` or `items[0].cents`.
-        place: Box<str>,
-        /// The stored value, as JSON, or the digest of a secret.
-        stored: Box<str>,
-        read: Box<str>,
+        place: String,
     },
     /// An irreversible call would run with arguments that are not stored, so no one has approved
     /// them, and that the tool does not list in [`Tool::ADDED`](super::Tool::ADDED).
@@ -63,6 +60,7 @@ pub enum InvalidContract {
     )]
     AddedArguments {
         tool: String,
+        /// The places of what is added.
         added: String,
         /// The places to list, with those that are listed.
         listed: String,

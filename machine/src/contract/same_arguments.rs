@@ -1,16 +1,13 @@
 //! The arguments of a call as this program reads them, compared with those that are stored.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fmt::Write,
-};
+use std::{collections::BTreeSet, fmt::Write};
 
 use serde_json::{Map, Value};
 
 use super::{Action, Effect, InvalidContract, Tool, secret, tool::tool_name};
 use crate::{id::shortened_to, journal::canonical_whole};
 
-/// The longest text of a value or of places in an error, in characters.
+/// The longest text of places in an error, in characters.
 const LONGEST: usize = 500;
 
 /// The number of times that arguments with a list are read: an unordered set of two is written
@@ -58,38 +55,24 @@ pub(super) fn check_stored<T: Tool>(
     arguments: &Map<String, Value>,
     effect: Effect,
 ) -> Result<(), InvalidContract> {
-    let written = write(tool)?;
-    let second = write(&read::<T>(arguments)?)?;
-    if !is_same(&written, &second) && key(&written) != key(&second) {
-        return Err(misfit::<T>(
-            "they differ each time they are read, for example because of a changing default; store them with \
-             the action",
-        ));
-    }
-    let stored = Value::Object(arguments.clone());
-    if is_same(&stored, &written) {
-        return Ok(());
-    }
-    let none = Map::new();
-    let places = secret::places(tool, written.as_object().unwrap_or(&none));
-    let places = places.map_err(misfit::<T>)?;
-    let secrets: BTreeSet<&str> =
-        action.secrets().into_iter().chain(places.iter().map(String::as_str)).collect();
     let comparable = |mut value: Value| {
         remove_nulls(&mut value);
-        secret::mask(&mut value, &secrets);
         value
     };
-    let mut stored = comparable(stored);
-    let mut reads = vec![comparable(written), comparable(second)];
-    if Differences::between::<T>(&stored, &reads[0]).changed.is_some() {
-        // A set of two is often written in the stored order.
-        for written in rewritten::<T>(arguments) {
-            reads.push(comparable(written?));
+    let read = comparable(write(tool)?);
+    for again in rewritten::<T>(arguments) {
+        if !is_same(&read, &comparable(again?)) {
+            return Err(misfit::<T>(
+                "they differ each time they are read; store a changing default with the action, and use \
+                 ordered collections",
+            ));
         }
-        sort_sets(&mut stored, &mut reads.iter_mut().collect::<Vec<_>>());
     }
-    Differences::between::<T>(&stored, &reads[0]).refusal::<T>(effect)
+    let stored = comparable(Value::Object(arguments.clone()));
+    let mut found =
+        Differences { listed: T::ADDED, secrets: action.secrets(), ..Differences::default() };
+    found.compare(&stored, &read);
+    found.refusal::<T>(effect)
 }
 
 fn has_list(value: &Value) -> bool {
@@ -114,20 +97,16 @@ enum Step<'a> {
 struct Differences<'a> {
     /// See [`Tool::ADDED`].
     listed: &'static [&'static str],
+    /// The places of secrets, as JSON pointers.
+    secrets: Vec<&'a str>,
     path: Vec<Step<'a>>,
-    /// The place of the first stored value that is read differently, the value, and what is read.
-    changed: Option<(String, &'a Value, Option<&'a Value>)>,
-    /// What is read, and neither stored nor listed, by its place.
-    added: BTreeMap<String, &'a Value>,
+    /// The place of the first stored value that is read differently.
+    changed: Option<String>,
+    /// The places of what is read, and neither stored nor listed.
+    added: BTreeSet<String>,
 }
 
 impl<'a> Differences<'a> {
-    fn between<T: Tool>(stored: &'a Value, read: &'a Value) -> Self {
-        let mut found = Self { listed: T::ADDED, ..Self::default() };
-        found.compare(stored, read);
-        found
-    }
-
     fn compare(&mut self, stored: &'a Value, read: &'a Value) {
         match (stored, read) {
             (Value::Object(stored), Value::Object(read)) => {
@@ -137,10 +116,9 @@ impl<'a> Differences<'a> {
                     self.path.push(Step::Member(name));
                     match (stored.get(name), read.get(name)) {
                         (Some(stored), Some(read)) => self.compare(stored, read),
-                        (Some(stored), None) => self.change(stored, None),
-                        (None, Some(read)) if !self.is_listed() => {
-                            let place = self.place(false);
-                            self.added.entry(place).or_insert(read);
+                        (Some(_), None) => self.change(),
+                        (None, Some(_)) if !self.is_listed() => {
+                            self.added.insert(self.place(false));
                         }
                         (None, _) => {}
                     }
@@ -155,33 +133,36 @@ impl<'a> Differences<'a> {
                 }
             }
             _ if is_same(stored, read) => {}
-            _ => self.change(stored, Some(read)),
+            _ => self.change(),
         }
     }
 
-    fn change(&mut self, stored: &'a Value, read: Option<&'a Value>) {
+    fn change(&mut self) {
         if self.changed.is_none() {
-            self.changed = Some((self.place(true), stored, read));
+            self.changed = Some(self.place(true));
         }
     }
 
     /// The current place, such as `to.city` or `items[].cents`, where a number is in the brackets
-    /// if `numbered`.
+    /// if `numbered`. What is in a secret has the place of the secret.
     fn place(&self, numbered: bool) -> String {
-        let mut place = String::new();
+        let (mut place, mut pointer) = (String::new(), String::new());
         for step in &self.path {
-            match step {
-                Step::Member(name) if place.is_empty() => place.push_str(name),
-                Step::Member(name) => {
-                    place.push('.');
-                    place.push_str(name);
-                }
-                Step::Item(number) if numbered => {
-                    // Writing to a string cannot fail.
-                    let _ = write!(place, "[{number}]");
-                }
-                Step::Item(_) => place.push_str("[]"),
+            if self.secrets.contains(&pointer.as_str()) {
+                break;
             }
+            // Writing to a string cannot fail.
+            let _ = match step {
+                Step::Member(name) => {
+                    pointer.push_str(&secret::pointer(name));
+                    let dot = if place.is_empty() { "" } else { "." };
+                    write!(place, "{dot}{name}")
+                }
+                Step::Item(number) => {
+                    let _ = write!(pointer, "/{number}");
+                    if numbered { write!(place, "[{number}]") } else { place.write_str("[]") }
+                }
+            };
         }
         place
     }
@@ -209,33 +190,23 @@ impl<'a> Differences<'a> {
     }
 
     fn refusal<T: Tool>(self, effect: Effect) -> Result<(), InvalidContract> {
-        if let Some((place, stored, read)) = self.changed {
-            return Err(InvalidContract::OtherArguments {
-                tool: tool_name::<T>(),
-                place: shortened_to(&place, LONGEST).into(),
-                stored: shown(stored).into(),
-                read: read.map_or_else(|| "nothing".into(), |read| shown(read).into()),
-            });
+        if let Some(place) = self.changed {
+            let place = shortened_to(&place, LONGEST);
+            return Err(InvalidContract::OtherArguments { tool: tool_name::<T>(), place });
         }
         let added = self.added;
         if added.is_empty() || !effect.is_irreversible() {
             return Ok(());
         }
-        let listed = T::ADDED.iter().copied().chain(added.keys().map(String::as_str));
+        let listed = T::ADDED.iter().copied().chain(added.iter().map(String::as_str));
         let listed: Vec<_> = listed.map(|place| format!("{place:?}")).collect();
-        let added = added.iter().map(|(place, value)| format!("`{place}` as {}", shown(value)));
+        let added: Vec<_> = added.iter().map(|place| format!("`{place}`")).collect();
         Err(InvalidContract::AddedArguments {
             tool: tool_name::<T>(),
-            added: shortened_to(&added.collect::<Vec<_>>().join(", "), LONGEST),
+            added: shortened_to(&added.join(", "), LONGEST),
             listed: shortened_to(&listed.join(", "), LONGEST),
         })
     }
-}
-
-fn shown(value: &Value) -> String {
-    let mut value = value.clone();
-    secret::shorten(&mut value);
-    shortened_to(&canonical_whole(&value), LONGEST)
 }
 
 fn is_same(one: &Value, other: &Value) -> bool {
@@ -250,97 +221,6 @@ fn remove_nulls(value: &mut Value) {
             members.values_mut().for_each(remove_nulls);
         }
         Value::Array(items) => items.iter_mut().for_each(remove_nulls),
-        _ => {}
-    }
-}
-
-/// Sorts the items of a list, and of the lists in it if it is `deep`.
-fn sort(value: &mut Value, deep: bool) {
-    match value {
-        Value::Array(items) => {
-            if deep {
-                for item in items.iter_mut() {
-                    sort(item, deep);
-                }
-            }
-            items.sort_by_cached_key(canonical_whole);
-        }
-        Value::Object(members) if deep => members.values_mut().for_each(|it| sort(it, deep)),
-        _ => {}
-    }
-}
-
-/// The text of a value without the order of the lists in it, and without members that are null.
-fn key(value: &Value) -> String {
-    let mut value = value.clone();
-    remove_nulls(&mut value);
-    sort(&mut value, true);
-    canonical_whole(&value)
-}
-
-fn sort_by_keys(list: &mut Value) {
-    if let Value::Array(items) = list {
-        items.sort_by_cached_key(key);
-    }
-}
-
-fn differ(values: &[&mut Value]) -> bool {
-    values.windows(2).any(|pair| !is_same(pair[0], pair[1]))
-}
-
-/// Sorts the lists that differ between the reads in their order only, and those in the same places
-/// of what is stored.
-fn sort_sets(stored: &mut Value, reads: &mut [&mut Value]) {
-    if !differ(reads) {
-        return;
-    }
-    let count = reads.len();
-    match &mut *stored {
-        Value::Object(members) => {
-            for (name, member) in members {
-                let mut inner: Vec<_> =
-                    reads.iter_mut().filter_map(|read| read.get_mut(name)).collect();
-                if inner.len() == count {
-                    sort_sets(member, &mut inner);
-                }
-            }
-        }
-        Value::Array(items) => {
-            let length = Some(items.len());
-            if reads.iter().any(|read| read.as_array().map(Vec::len) != length) {
-                return;
-            }
-            let mut sorted: Vec<Value> = reads.iter().map(|read| (**read).clone()).collect();
-            for read in &mut sorted {
-                sort(read, false);
-            }
-            if sorted.iter().all(|read| is_same(read, &sorted[0])) {
-                sort(stored, false);
-                for read in reads.iter_mut() {
-                    sort(read, false);
-                }
-                return;
-            }
-            // There are sets in its items. Without their order, an item is known again in each
-            // read.
-            let keys = reads.iter().map(|read| read.as_array().into_iter().flatten());
-            let keys: Vec<Vec<String>> = keys.map(|items| items.map(key).collect()).collect();
-            if keys[0].iter().collect::<BTreeSet<_>>().len() < keys[0].len() {
-                // Two items could be taken for each other, so the difference stays.
-                return;
-            }
-            if keys.iter().any(|of_read| *of_read != keys[0]) {
-                sort_by_keys(stored);
-                for read in reads.iter_mut() {
-                    sort_by_keys(read);
-                }
-            }
-            let Value::Array(items) = stored else { return };
-            for (number, item) in items.iter_mut().enumerate() {
-                let inner = reads.iter_mut().filter_map(|read| read.get_mut(number));
-                sort_sets(item, &mut inner.collect::<Vec<_>>());
-            }
-        }
         _ => {}
     }
 }

@@ -3,7 +3,6 @@
 use std::{
     borrow::Cow,
     cell::Cell,
-    collections::BTreeSet,
     fmt::{self, Write},
 };
 
@@ -186,62 +185,9 @@ fn at<'a>(arguments: &'a Map<String, Value>, place: &str) -> Option<&'a Value> {
     arguments.get(&name)?.pointer(inner)
 }
 
-/// The start of a digest of a secret.
-const PREFIX: &str = "blake3:";
-
 fn digest(value: &Value) -> String {
-    format!("{PREFIX}{}…", &whole_digest(value)[..8])
-}
-
-fn whole_digest(value: &Value) -> String {
-    Digest::of(&[b"secret", canonical_whole(value).as_bytes()]).to_string()
-}
-
-/// Puts whole digests in the places of secrets: two are the same only if the secrets are. A program
-/// may read the object of a secret as one value, which is then secret. The items of a list may be a
-/// set, which has any order, so a place in one of them is a place in all.
-pub(super) fn mask(value: &mut Value, places: &BTreeSet<&str>) {
-    if places.is_empty() {
-        return;
-    }
-    let steps: Vec<_> = places.iter().filter_map(|place| split(place)).collect();
-    let leads_on = steps.len() == places.len();
-    let is_list = steps.iter().all(|(step, _)| step.parse::<usize>().is_ok());
-    match value {
-        Value::Object(members) if leads_on => {
-            for (name, member) in members {
-                let inner = steps.iter().filter(|(step, _)| step == name);
-                mask(member, &inner.map(|(_, inner)| *inner).collect());
-            }
-        }
-        Value::Array(items) if leads_on && is_list => {
-            for (number, item) in items.iter_mut().enumerate() {
-                let here = number.to_string();
-                // An object may be next to a secret in a tuple.
-                let is_plain = !item.is_object() && !item.is_array();
-                let inner = steps
-                    .iter()
-                    .filter(|(step, inner)| is_plain || !inner.is_empty() || *step == here);
-                mask(item, &inner.map(|(_, inner)| *inner).collect());
-            }
-        }
-        _ => *value = Value::String(format!("{PREFIX}{}", whole_digest(value))),
-    }
-}
-
-/// Shortens the digests of secrets that were [masked](mask), as views show them.
-pub(super) fn shorten(value: &mut Value) {
-    let is_whole =
-        |digest: &str| digest.len() == 64 && digest.bytes().all(|byte| byte.is_ascii_hexdigit());
-    match value {
-        Value::String(text) if text.strip_prefix(PREFIX).is_some_and(is_whole) => {
-            text.truncate(PREFIX.len() + 8);
-            text.push('…');
-        }
-        Value::Array(items) => items.iter_mut().for_each(shorten),
-        Value::Object(members) => members.values_mut().for_each(shorten),
-        _ => {}
-    }
+    let digest = Digest::of(&[b"secret", canonical_whole(value).as_bytes()]).to_string();
+    format!("blake3:{}…", &digest[..8])
 }
 
 pub(super) fn with_digests<'a>(

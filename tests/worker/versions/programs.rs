@@ -1,9 +1,6 @@
-//! Twelve programs that have the same tool, each with other arguments.
+//! Eleven programs that have the same tool, each with other arguments.
 
-use std::{
-    collections::{BTreeSet, HashSet},
-    marker::PhantomData,
-};
+use std::{collections::BTreeSet, marker::PhantomData};
 
 use machine::contract::{Action, EffectType, Gate};
 use serde::{Deserializer, Serializer, de::DeserializeOwned};
@@ -23,8 +20,6 @@ pub(super) struct Meaning {
 pub(super) trait Version: Serialize + DeserializeOwned + Send + Sync + 'static {
     /// See [`Tool::ADDED`].
     const ADDED: &'static [&'static str] = &[];
-    /// The lists whose order means nothing.
-    const SETS: &'static [&'static str] = &[];
 
     fn meaning(&self) -> Meaning;
 }
@@ -32,7 +27,7 @@ pub(super) trait Version: Serialize + DeserializeOwned + Send + Sync + 'static {
 macro_rules! version {
     (
         $(#[$attribute:meta])* $name:ident { $($fields:tt)* },
-        $meaning:expr $(, added = $added:expr)? $(, sets = $sets:expr)?
+        $meaning:expr $(, added = $added:expr)?
     ) => {
         #[derive(Serialize, Deserialize)]
         $(#[$attribute])*
@@ -40,7 +35,6 @@ macro_rules! version {
 
         impl Version for $name {
             $(const ADDED: &'static [&'static str] = $added;)?
-            $(const SETS: &'static [&'static str] = $sets;)?
 
             fn meaning(&self) -> Meaning {
                 let meaning: fn(&Self) -> (&String, f64) = $meaning;
@@ -229,20 +223,6 @@ version!(
     |it| (&it.payee, it.cents.into())
 );
 
-// The list is written in changing orders.
-version!(
-    Unordered {
-        payee: String,
-        cents: u32,
-        lines: Vec<Line>,
-        tags: HashSet<String>,
-        note: Option<String>,
-        place: Place,
-    },
-    |it| (&it.payee, it.cents.into()),
-    sets = &["tags"]
-);
-
 fn uppercase<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
     Ok(String::deserialize(from)?.to_uppercase())
 }
@@ -296,7 +276,6 @@ pub(super) struct Program {
     /// The arguments that it reads from stored ones, written again.
     pub(super) read: fn(&Value) -> Result<Value, String>,
     pub(super) added: &'static [&'static str],
-    pub(super) sets: &'static [&'static str],
 }
 
 impl Program {
@@ -307,12 +286,12 @@ impl Program {
             (ask::<V, Idempotent>, work::<V, Idempotent>)
         };
         let name = std::any::type_name::<V>();
-        Self { name, ask, work, read: read::<V>, added: V::ADDED, sets: V::SETS }
+        Self { name, ask, work, read: read::<V>, added: V::ADDED }
     }
 }
 
 /// All programs; in all of them the tool is irreversible, or in none.
-pub(super) fn programs(is_irreversible: bool) -> [Program; 12] {
+pub(super) fn programs(is_irreversible: bool) -> [Program; 11] {
     [
         Program::of::<First>,
         Program::of::<Renamed>,
@@ -324,7 +303,6 @@ pub(super) fn programs(is_irreversible: bool) -> [Program; 12] {
         Program::of::<Units>,
         Program::of::<InEuros>,
         Program::of::<Sorted>,
-        Program::of::<Unordered>,
         Program::of::<Loud>,
     ]
     .map(|of| of(is_irreversible))
