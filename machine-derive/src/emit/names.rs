@@ -4,7 +4,7 @@ use syn::{Attribute, Type};
 
 use super::params::{Params, Used};
 use crate::{
-    model::{Graph, Move, State, Trigger, hides_a_trait},
+    model::{Graph, Move, State, Trigger},
     parse::serde,
     text::{self, pascal},
     tokens::any,
@@ -170,12 +170,9 @@ impl<'a> Names<'a> {
         self.params.in_types(state.written.fields.iter().map(|field| &field.ty))
     }
 
-    /// True if the state has the name of the typed or the erased machine or of a trait that a bound
-    /// names, which was reported.
+    /// True if the state has the name of the typed or the erased machine, which was reported.
     pub(super) fn names_another_item(&self, state: &State<'_>) -> bool {
-        let name = state.name();
-        let is_trait = || hides_a_trait(self.graph.declaration, &text::bare(name));
-        *name == self.typed || *name == self.any || self.stub && is_trait()
+        *state.name() == self.typed || *state.name() == self.any
     }
 
     pub(super) fn state_type(&self, state: &State<'_>) -> TokenStream {

@@ -15,9 +15,8 @@ use super::{
     states, status, transitions, typed,
 };
 use crate::{
-    model::{Graph, Guess, hides, is_reserved_state},
+    model::{Graph, Guess, is_reserved_state},
     parse::{Declaration, Transition},
-    text::bare,
 };
 
 pub(crate) fn stubs(declaration: &Declaration) -> TokenStream {
@@ -61,22 +60,17 @@ pub(crate) fn stubs_beside_the_enum(declaration: &Declaration, mut item: ItemEnu
 
 fn items(guess: &Guess<'_>, names: &Names<'_>) -> TokenStream {
     let (graph, methods) = (&guess.graph, methods(guess, names));
-    // What shadows something of the user's was reported.
-    let free = |names: &[&str], emit: &dyn Fn() -> TokenStream| {
-        let is_hidden = names.iter().any(|name| hides(graph.declaration, name));
-        if is_hidden { TokenStream::new() } else { emit() }
-    };
     let emitted = [
         typed::emit(names),
         fields::emit(names),
         states::emit(names),
         choice::emit(names),
         deadlines::emit(names),
-        free(&["Status"], &|| status::emit(names)),
-        free(&["Event"], &|| event::emit(names)),
+        status::emit(names),
+        event::emit(names),
         erased::emit(names),
         durable::emit(names),
-        free(&["Handle", "Driver"], &|| handlers::emit(names)),
+        handlers::emit(names),
     ];
     let emitted = without_bodies(quote!(#(#emitted)*));
     let (definition, actors, groups) = (definition(graph), actors(graph), groups(graph));
@@ -179,10 +173,7 @@ fn actors(graph: &Graph<'_>) -> TokenStream {
     let named = named.chain(invoked.map(ToTokens::to_token_stream));
     let traits = graph.triggers.iter().map(names::may);
     // A state or a group of that name was reported, and is emitted.
-    let is_free = |may: &Ident| {
-        declaration.states.iter().all(|state| !state.is_called(may))
-            && !hides(declaration, &bare(may))
-    };
+    let is_free = |may: &Ident| declaration.states.iter().all(|state| !state.is_called(may));
     let traits = traits.filter(is_free);
     quote! {
         const _: () = {
@@ -209,7 +200,6 @@ fn groups(graph: &Graph<'_>) -> TokenStream {
     let any_state = quote::format_ident!("AnyState");
     // A machine called `State` was reported; its erased one has that name.
     groups.extend((graph.declaration.name != "State").then_some(&any_state));
-    groups.retain(|group| !hides(graph.declaration, &bare(group)));
     quote! {
         #(
             pub trait #groups {}

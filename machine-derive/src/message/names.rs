@@ -187,18 +187,10 @@ messages! {
         "only a durable machine has stored data to upgrade"
         => "add `durable` to `#[machine(..)]`, or remove this"
 
-    M0125 state_hides(what: &str, state: &Ident, module: &str)
-        "the state `{state}` shadows this {what}: the machine's module has a struct of that name"
-        => "rename the state, or write the path of the {what}, such as `some::path::{state}`; the data of \
+    M0125 state_hides(state: &Ident, module: &str)
+        "the state `{state}` shadows this type: the machine's module has a struct of that name"
+        => "rename the state, or write the path of the type, such as `some::path::{state}`; the data of \
             the state is `{module}::{state}`"
-
-    M0125 group_hides(what: &str, group: &Ident)
-        "the group `{group}` shadows this {what}: the machine's module has a trait of that name"
-        => "rename the group, or write the path of the {what}, such as `some::path::{group}`"
-
-    M0125 item_hides(what: &str, item: &str, module: &str)
-        "`{module}::{item}` shadows this {what}: the machine's module has a generated item of that name"
-        => "write the path of the {what}, such as `some::path::{item}`, or `{module}::{item}` for the generated one"
 
     M0126 misnamed(name: &Ident, meant: &str)
         let ours = ours(meant);

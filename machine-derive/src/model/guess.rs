@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 use quote::format_ident;
 
 use super::{
-    Brought, Graph, State, Trigger, Way,
-    hidden::{hides, hides_as_state},
+    Brought, Graph, State, Trigger, Way, hidden,
     resolve::{is_name_of_a_handler, is_reserved, is_reserved_state},
 };
 use crate::{
@@ -86,10 +85,7 @@ impl<'a> Guess<'a> {
     fn ways(&self, transition: &Transition) -> Option<Vec<Way>> {
         let declaration = self.graph.declaration;
         let name = format_ident!("After{}", pascal(&transition.trigger));
-        let is_taken = || {
-            declaration.states.iter().any(|state| state.is_called(&name))
-                || hides(declaration, &bare(&name))
-        };
+        let is_taken = || declaration.states.iter().any(|state| state.is_called(&name));
         if matches!(transition.leads, Branch::To(_)) || is_taken() {
             return None;
         }
@@ -122,6 +118,6 @@ impl Graph<'_> {
     pub(crate) fn is_taken(&self, state: &State<'_>) -> bool {
         // After this mistake there are no handlers.
         is_reserved_state(self.declaration, state.name()) && !is_name_of_a_handler(state.name())
-            || hides_as_state(self.declaration, &bare(state.name()))
+            || hidden::hides(self.declaration, state.name())
     }
 }

@@ -18,7 +18,6 @@ pub(crate) use calls::LeftBehind;
 pub(crate) use edges::Stays;
 pub(crate) use graph::{Brought, Graph, Guard, Move, Same, Source, State, Target, Trigger, Way};
 pub(crate) use guess::Guess;
-pub(crate) use hidden::{hides, hides_a_trait};
 pub(crate) use invocation::Invocation;
 pub(crate) use resolve::{is_reserved_state, resolve};
 pub(crate) use scope::{as_bound, names as names_in, resolved_at};

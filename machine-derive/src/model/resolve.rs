@@ -4,9 +4,7 @@ use quote::{ToTokens, format_ident};
 use syn::{Expr, Ident, Path, spanned::Spanned};
 
 use super::{
-    Brought, Graph, Guard, Move, State, Target, Trigger, Way, clarity,
-    graph::deduplicated,
-    hidden::{self, ITEMS, ITEMS_OF_DURABLE},
+    Brought, Graph, Guard, Move, State, Target, Trigger, Way, clarity, graph::deduplicated, hidden,
     payload, same,
 };
 use crate::{
@@ -32,6 +30,12 @@ const RESERVED_FIELDS: [&str; 10] = [
     "try_into",
     "why_not",
 ];
+
+/// The items in every machine's module, besides those of its states.
+const ITEMS: [&str; 3] = ["Event", "Status", "AnyState"];
+
+/// Further ones of a durable machine.
+const ITEMS_OF_DURABLE: [&str; 2] = ["Handle", "Driver"];
 
 pub(crate) fn is_reserved(declaration: &Declaration, trigger: &Ident) -> bool {
     let name = bare(trigger);
