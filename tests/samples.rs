@@ -105,7 +105,7 @@ pub enum Ticket {
 }
 
 /// A lease on a resource with one user at a time: a plain machine for other crates to drive.
-#[machine(on(revoke(reason) => Ended, from = Held), state_mut = pub)]
+#[machine(on(revoke(reason) => Ended, from = Held))]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Lease {

@@ -128,16 +128,6 @@ fn another_crates_machine_may_get_states_and_triggers() {
     assert_eq!(event, "third");
 }
 
-/// It says `state_mut = pub`.
-#[test]
-fn the_data_of_another_crates_machine_are_changed_in_place() {
-    let mut requested = Lease::new(60);
-    requested.state_mut().seconds = 90;
-    let granted = requested.grant("ann".to_owned(), ecs_node());
-    let expected = lease::Granted { seconds: 90, holder: "ann".to_owned() };
-    assert_eq!(granted.into_state(), expected);
-}
-
 /// Code that is generic over machines.
 fn drive<M: Erased>(machine: M, events: Vec<M::Event>) -> Result<M, Refused<M>> {
     events.into_iter().try_fold(machine, |machine, event| machine.apply(event, ecs_node()))

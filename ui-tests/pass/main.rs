@@ -48,7 +48,6 @@ mod proofs_that_hold;
 mod raw_identifiers;
 mod renamed_crate;
 mod shared_fields;
-mod status_derives;
 mod types_named_a;
 mod user_names;
 

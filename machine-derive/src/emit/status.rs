@@ -11,7 +11,6 @@ pub(super) fn emit(names: &Names<'_>) -> TokenStream {
         quote!(#(#docs)* #name)
     });
     let all = names.graph.names();
-    let further = &names.graph.declaration.options.status;
     let non_exhaustive = &names.graph.declaration.non_exhaustive;
     let ty = quote!(Status);
     let serialize = names.graph.derives("Serialize").then(|| {
@@ -27,7 +26,7 @@ pub(super) fn emit(names: &Names<'_>) -> TokenStream {
     });
     quote! {
         #[doc = #about]
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash #(, #further)*)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[allow(missing_docs)]
         #non_exhaustive
         pub enum Status {

@@ -111,8 +111,6 @@ fn getters(names: &Names<'_>) -> TokenStream {
     let state = &names.state;
     let context = if names.durable { quote!(self.core.__context()) } else { quote!(&self.context) };
     let getters = names.getters(&context, &quote!(self.core.__journal()));
-    let is_public = names.graph.declaration.options.state_mut.is_some();
-    let changes = if is_public { quote!(pub) } else { quote!(pub(crate)) };
     let parts = (!names.durable).then(|| {
         let (about, parts, of) = if names.has_context() {
             let context = &names.context;
@@ -134,7 +132,7 @@ fn getters(names: &Names<'_>) -> TokenStream {
 
             /// The data of the state, to change them in place. Only a transition leads to another
             /// state.
-            #changes fn state_mut(&mut self) -> &mut #state {
+            pub(crate) fn state_mut(&mut self) -> &mut #state {
                 &mut self.state
             }
         }

@@ -8,9 +8,8 @@ use super::did_you_mean;
 use crate::text::pascal;
 
 const OPTIONS: &str = "the options are `durable`, `context = Type`, `version = 2`, `upgrade(1 => \
-                       function)`, `crate = path`, `fields(name: Type, in = State | Group)`, \
-                       `status(derive(Trait))`, `state_mut = pub` and `on(trigger => Target, from = State | \
-                       Group)`";
+                       function)`, `crate = path`, `fields(name: Type, in = State | Group)` \
+                       and `on(trigger => Target, from = State | Group)`";
 
 messages! {
     M0001 not_an_enum(problem: &syn::Error)
@@ -24,19 +23,6 @@ messages! {
     M0002 unknown_option(option: &impl Display, name: &str, known: &[&str])
         let repair = did_you_mean(&name, known, OPTIONS);
         "unknown option `{option}`" => "{repair}"
-
-    M0002 malformed_status(problem: &syn::Error)
-        "cannot parse these options of `Status`: {problem}"
-        => "write `status(derive(Trait, path::Other))`; it has `Clone`, `Copy`, `Debug`, `PartialEq`, `Eq`, `PartialOrd`, \
-            `Ord` and `Hash` already"
-
-    M0002 malformed_state_mut()
-        "`state_mut` takes only `pub`"
-        => "write `state_mut = pub`; without the option, the method is for the crate of the machine"
-
-    M0002 state_mut_of_durable()
-        "a durable machine has no `state_mut`: only transitions change its data, and its journal has them"
-        => "remove the option, and write a transition that stays, such as `#[on(rename(title) => Self)]`"
 
     M0002 malformed_options(problem: &syn::Error)
         "cannot parse these options: {problem}" => "{OPTIONS}"
@@ -96,11 +82,6 @@ messages! {
         => "put it on the states or their fields, which become structs; on the enum it would have no \
             effect"
 
-    M0012 derive_of_enums(path: &syn::Path)
-        let name = quote::quote!(#path).to_string().replace(' ', "");
-        "`{name}` does not apply to the states, which become structs"
-        => "write `#[machine(status(derive({name})))]`: `Status` is an enum of the states without their data"
-
     M0013 reserved_machine(name: &Ident)
         "a machine cannot be named `{name}`: this library uses the name that would be derived from it"
         => "name it after what it models, such as `Order`"
@@ -140,10 +121,6 @@ messages! {
 
     M0021 misplaced_mark(name: &Ident, here: &str, there: &str)
         "`#[{name}]` does not apply to {here}" => "move it to {there}"
-
-    M0021 default_state(state: &Ident)
-        "`#[default]` does not apply to a state: `{state}` becomes a struct"
-        => "remove it: `Default` then gives the data of each state, and `#[initial]` marks the state of a new machine"
 
     M0022 actor_is_a_value(actor: &Ident)
         let meant = pascal(actor);

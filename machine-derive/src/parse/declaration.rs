@@ -63,29 +63,6 @@ impl Declaration {
 /// Attributes that mean the same on the machine's module as on the enum.
 const ON_MODULES: [&str; 7] = ["allow", "expect", "warn", "deny", "cfg", "cfg_attr", "deprecated"];
 
-/// Derives of common crates that only enums can have.
-const ON_ENUMS: [&str; 15] = [
-    "AsRefStr",
-    "EnumCount",
-    "EnumDiscriminants",
-    "EnumIs",
-    "EnumIter",
-    "EnumMessage",
-    "EnumProperty",
-    "EnumString",
-    "FromRepr",
-    "IntoPrimitive",
-    "IntoStaticStr",
-    "TryFromPrimitive",
-    "ValueEnum",
-    "VariantArray",
-    "VariantNames",
-];
-
-fn is_of_enums(derive: &Path) -> bool {
-    derive.segments.last().is_some_and(|last| ON_ENUMS.iter().any(|known| last.ident == known))
-}
-
 /// Reads the declaration; `None` when there is nothing to go on with.
 pub(crate) fn declaration(
     options: TokenStream,
@@ -113,13 +90,7 @@ pub(crate) fn declaration(
             docs.push(attribute);
         } else if path.is_ident("derive") {
             match attribute.parse_args_with(Punctuated::<Path, syn::Token![,]>::parse_terminated) {
-                Ok(paths) => {
-                    let (wrong, fit): (Vec<_>, Vec<_>) = paths.into_iter().partition(is_of_enums);
-                    for path in wrong {
-                        errors.on(&path, message::derive_of_enums(&path));
-                    }
-                    derives.extend(fit);
-                }
+                Ok(paths) => derives.extend(paths),
                 // Rustc explains a malformed derive.
                 Err(_) => others.push(attribute),
             }

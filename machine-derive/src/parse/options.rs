@@ -15,8 +15,7 @@ use crate::{
     tokens::{at_end, read_list, until_comma},
 };
 
-const OPTIONS: [&str; 9] =
-    ["durable", "context", "version", "upgrade", "crate", "fields", "status", "state_mut", "on"];
+const OPTIONS: [&str; 7] = ["durable", "context", "version", "upgrade", "crate", "fields", "on"];
 
 #[derive(Default)]
 pub(crate) struct Options {
@@ -25,8 +24,6 @@ pub(crate) struct Options {
     pub(crate) version: Option<u32>,
     pub(crate) upgrades: Vec<Upgrade>,
     pub(crate) krate: Option<Path>,
-    pub(crate) status: Vec<Path>,
-    pub(crate) state_mut: Option<Span>,
     pub(super) fields: Vec<Fields>,
     /// Transitions of several states: these states and groups, and what leaves each of them.
     pub(crate) from_several: Vec<(Vec<Ident>, Transition)>,
@@ -40,9 +37,6 @@ impl Options {
         let all = |input: ParseStream<'_>| read_list(input, |input| options.read(input, errors));
         let read = all.parse2(tokens);
         errors.read(read, message::malformed_options);
-        if let Some(span) = options.state_mut.filter(|_| options.durable.is_some()) {
-            errors.at(span, message::state_mut_of_durable());
-        }
         options
     }
 
@@ -54,12 +48,12 @@ impl Options {
                 let span = input.parse::<Ident>()?.span();
                 once(&mut self.durable, span, "durable", span, errors);
             }
-            "crate" | "context" | "version" | "state_mut" if ahead.peek(Token![=]) => {
+            "crate" | "context" | "version" if ahead.peek(Token![=]) => {
                 let span = input.call(Ident::parse_any)?.span();
                 input.parse::<Token![=]>()?;
                 self.read_value(&name, span, input, errors)?;
             }
-            "upgrade" | "fields" | "status" | "on" if ahead.peek(Paren) => {
+            "upgrade" | "fields" | "on" if ahead.peek(Paren) => {
                 input.parse::<Ident>()?;
                 let inside;
                 parenthesized!(inside in input);
@@ -75,7 +69,7 @@ impl Options {
         Ok(())
     }
 
-    /// Reads what follows `crate =`, `context =`, `version =` or `state_mut =`.
+    /// Reads what follows `crate =`, `context =` or `version =`.
     fn read_value(
         &mut self,
         name: &str,
@@ -93,14 +87,6 @@ impl Options {
                 let context = input.parse().map_err(missing)?;
                 once(&mut self.context, context, "context", span, errors);
             }
-            "state_mut" => {
-                let value = until_comma(input)?;
-                match value.to_string().as_str() {
-                    "pub" => once(&mut self.state_mut, span, "state_mut", span, errors),
-                    "" => errors.at(span, message::malformed_state_mut()),
-                    _ => errors.on(value, message::malformed_state_mut()),
-                }
-            }
             _ => {
                 let value = until_comma(input)?;
                 match syn::parse2(value.clone()).and_then(|number: LitInt| number.base10_parse()) {
@@ -115,7 +101,7 @@ impl Options {
         Ok(())
     }
 
-    /// Reads what is inside of `upgrade(..)`, `fields(..)`, `status(..)` or `on(..)`.
+    /// Reads what is inside of `upgrade(..)`, `fields(..)` or `on(..)`.
     fn read_group(
         &mut self,
         name: &str,
@@ -129,11 +115,6 @@ impl Options {
                 self.upgrades.extend(upgrades.into_iter().flatten());
             }
             "fields" => self.fields.push(Fields::read(input, errors)),
-            "status" => {
-                let read = read_status.parse2(input.parse()?);
-                let derives = errors.read(read, message::malformed_status);
-                self.status.extend(derives.into_iter().flatten());
-            }
             _ => self.read_on(input, errors),
         }
         Ok(())
@@ -165,16 +146,6 @@ fn documented(input: ParseStream<'_>) -> syn::Result<Transition> {
     let mut transition: Transition = input.parse()?;
     transition.docs = docs;
     Ok(transition)
-}
-
-fn read_status(input: ParseStream<'_>) -> syn::Result<Punctuated<Path, Token![,]>> {
-    let key: Ident = input.parse()?;
-    if key != "derive" {
-        return Err(message::unknown_key(&key, &["derive"]));
-    }
-    let derives;
-    parenthesized!(derives in input);
-    Punctuated::parse_terminated(&derives)
 }
 
 /// Keeps the first of two, and reports the second.

@@ -192,10 +192,6 @@ impl State {
             match mark {
                 Mark::Ours(name) => state.take(name, &attribute, errors),
                 Mark::Misplaced => {}
-                // It is for a variant, and rustc would say so of the struct.
-                Mark::Foreign if is_default(&attribute) => {
-                    errors.on(attribute.path(), message::default_state(&state.name));
-                }
                 Mark::Foreign => state.others.push(attribute),
             }
         }
@@ -252,11 +248,6 @@ impl State {
             },
         }
     }
-}
-
-/// True for `#[default]`, which chooses a variant for `Default`.
-fn is_default(attribute: &Attribute) -> bool {
-    matches!(&attribute.meta, Meta::Path(path) if path.is_ident("default"))
 }
 
 fn once(given: &mut bool, name: &'static str, attribute: &Attribute, errors: &mut Errors) {
