@@ -6,15 +6,13 @@ mod names;
 
 use std::{collections::BTreeSet, ptr};
 
-use quote::ToTokens;
 use syn::Ident;
 
 use crate::{
     errors::Errors,
     message,
-    model::{Graph, Move, Source},
+    model::{Graph, Move},
     parse::Upgrade,
-    tokens::{Spot, any},
 };
 
 pub(crate) fn all(graph: &Graph<'_>, errors: &mut Errors) {
@@ -22,7 +20,6 @@ pub(crate) fn all(graph: &Graph<'_>, errors: &mut Errors) {
     durable_is_serializable(graph, errors);
     durable_is_of_one_type(graph, errors);
     own_deadlines_start_again(graph, errors);
-    own_deadlines_move_on(graph, errors);
     names::was_is_unique(graph, errors);
     marks::go_by_names(graph, errors);
     marks::fields_are_stored(graph, errors);
@@ -111,37 +108,6 @@ fn own_deadlines_start_again(graph: &Graph<'_>, errors: &mut Errors) {
             errors.on(&target.state, message::deadline_stays(&written.trigger, state));
         }
     }
-}
-
-/// A state's own deadline at a point in time, whose move enters the state again with the same time,
-/// would fire without an end.
-fn own_deadlines_move_on(graph: &Graph<'_>, errors: &mut Errors) {
-    for step in graph.moves.iter().filter(|step| step.group.is_none() && step.written.is_at) {
-        let at = step.written.after.to_token_stream();
-        // A function may return another time.
-        if any(at.clone(), calls) {
-            continue;
-        }
-        let names = |field: &Ident| any(at.clone(), |spot| spot.ident() == Some(field));
-        for (target, written) in step.leads.iter().zip(step.written.leads.targets()) {
-            let mut fields = target.fields.iter();
-            let is_same = fields
-                .all(|(field, source)| matches!(source, Source::Carried(_)) || !names(&field.name));
-            if target.to == step.from && !target.stays && is_same {
-                let text = message::deadline_due_again(&step.written.trigger, &written.state);
-                errors.on(&written.state, text);
-            }
-        }
-    }
-}
-
-/// True for a call of a function or a macro: not of a method, nor of `Some`.
-fn calls(spot: Spot<'_>) -> bool {
-    let is_function = match spot.ident() {
-        Some(name) => name != "Some" && !spot.is(-1, '.'),
-        None => spot.is(0, '>'),
-    };
-    spot.is(1, '!') || is_function && spot.is_called()
 }
 
 /// The first move of each transition, which may be one of several states.

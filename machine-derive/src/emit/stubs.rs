@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     model::{Graph, Guess, is_reserved_state},
-    parse::{Declaration, Transition},
+    parse::Declaration,
 };
 
 pub(crate) fn stubs(declaration: &Declaration) -> TokenStream {
@@ -166,8 +166,8 @@ fn methods(guess: &Guess<'_>, names: &Names<'_>) -> TokenStream {
 /// The types of actors and tools are named, so that their imports are not reported as unused.
 fn actors(graph: &Graph<'_>) -> TokenStream {
     let declaration = graph.declaration;
-    let named =
-        declaration.transitions().flat_map(Transition::actors).map(ToTokens::to_token_stream);
+    let named = declaration.transitions().flat_map(|transition| &transition.by);
+    let named = named.map(ToTokens::to_token_stream);
     let invoked =
         declaration.states.iter().filter_map(|state| state.invoke.as_ref()?.tool.as_ref());
     let named = named.chain(invoked.map(ToTokens::to_token_stream));

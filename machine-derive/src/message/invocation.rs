@@ -27,11 +27,6 @@ messages! {
         let repair = did_you_mean(name, fields, write);
         "`{name}` is not a field of `{state}`, so it does not say what to call" => "{repair}"
 
-    M0130 field_of_another(name: &Ident, state: &Ident, other: &Ident, fields: &[&Ident])
-        let has = if fields.is_empty() { "no fields".to_owned() } else { list(fields) };
-        "`{name}` is a field of `{other}`, and not of `{state}`"
-        => "add `{name}` to `{state}`, which has {has}"
-
     M0131 unknown_outcome(trigger: &Ident, state: &Ident, triggers: &[&Ident])
         let add = format!("add `#[on({trigger}(..) => ..)]` to `{state}`");
         let repair = did_you_mean(trigger, triggers, add);

@@ -5,7 +5,6 @@ use std::fmt::Display;
 use syn::Ident;
 
 use super::did_you_mean;
-use crate::text::pascal;
 
 const OPTIONS: &str = "the options are `durable`, `context = Type`, `version = 2`, `upgrade(1 => \
                        function)`, `crate = path`, `fields(name: Type, in = State | Group)` \
@@ -121,11 +120,6 @@ messages! {
 
     M0021 misplaced_mark(name: &Ident, here: &str, there: &str)
         "`#[{name}]` does not apply to {here}" => "move it to {there}"
-
-    M0022 actor_is_a_value(actor: &Ident)
-        let meant = pascal(actor);
-        "`{actor}` is not a type: `by` names the types of the actors"
-        => "write `by = {meant}`, and pass `&{actor}` to the transition"
 
     M0023 derive_above()
         "derives above `#[machine]` do not reach the states: they apply to the enum, which the attribute \

@@ -160,10 +160,6 @@ messages! {
         => "write the name of the state, which enters it again, as in `#[on({trigger} => {state}, ..)]` on \
             `{state}`"
 
-    M0144 deadline_due_again(trigger: &Ident, state: &Ident)
-        "`{trigger}` enters `{state}` again with the same time, so its deadline is due again at once"
-        => "compute a later time for what `at` names, or lead to another state"
-
     M0123 was_is_taken(was: &str, what: &str)
         "`was = \"{was}\"` is ambiguous: {what}"
         => "an old name maps to exactly one current name; remove this `was`, or rename the other"
@@ -192,11 +188,6 @@ messages! {
         => "rename the state, or write the path of the type, such as `some::path::{state}`; the data of \
             the state is `{module}::{state}`"
 
-    M0126 misnamed(name: &Ident, meant: &str)
-        let ours = ours(meant);
-        "`{name}` is not available in expressions"
-        => "write `{meant}` for {ours}; fields and payload items are available by name"
-
     M0127 shared_and_own(field: &Ident, state: &Ident)
         "`{state}` already has the shared field `{field}`"
         => "remove `{field}` here, or name in `in` only the states that share it"
@@ -212,10 +203,6 @@ messages! {
     M0129 shared_twice(field: &Ident)
         "`{field}` is shared twice"
         => "declare it once, and name all of its states in `in`; data of another type need another name"
-
-    M0143 undeclared_lifetime(lifetime: &Ident, machine: &Ident)
-        "the machine does not declare `'{lifetime}`"
-        => "write `enum {machine}<'{lifetime}>`, or a type that owns its data"
 }
 
 fn choice(names: &[String]) -> String {

@@ -8,7 +8,7 @@ use super::{Brought, Graph, scope};
 use crate::{
     errors::Errors,
     message,
-    parse::{self, Invoke, Part, Transition},
+    parse::{self, Invoke, Transition},
 };
 
 /// Reports every name in a transition that could mean two things. `noted` are items that were
@@ -26,44 +26,20 @@ pub(super) fn check(
     let mut expressions = transition.expressions();
     source_is_used_in_one_way(source, &expressions, errors);
     expressions.extend(&transition.after);
-    // The names that patterns bind.
-    let bound = transition.leads.parts().into_iter().flat_map(|part| match part {
-        Part::Target(_) => Vec::new(),
-        Part::Expression(expression) => scope::bound_by(expression),
-        Part::Pattern(pattern) => scope::names(pattern.to_token_stream()),
-    });
-    let bound: Vec<Ident> = bound.collect();
-    let names = Names { source, has_context, brought, noted, bound: &bound };
+    let names = Names { source, has_context, brought, noted };
     for expression in expressions {
         names.are_clear(expression, errors);
     }
 }
 
-/// Reports every name in an invocation that could mean two things, or is a field of another state
-/// only.
+/// Reports every name in an invocation that could mean two things.
 pub(super) fn check_invocation(graph: &Graph<'_>, state: &parse::State, errors: &mut Errors) {
     let has_context = graph.declaration.options.context.is_some();
-    let names = Names { source: state, has_context, brought: &[], noted: &[], bound: &[] };
+    let names = Names { source: state, has_context, brought: &[], noted: &[] };
     for expression in state.invoke.iter().flat_map(Invoke::expressions) {
         names.are_clear(expression, errors);
-        for name in scope::values(expression) {
-            let states = &graph.declaration.states;
-            let is_known = state.unnamed
-                || state.field(name).is_some()
-                || OURS.iter().any(|ours| name == ours);
-            if !is_known
-                && let Some(other) = states.iter().find(|other| other.field(name).is_some())
-            {
-                let fields = state.field_names();
-                let text = message::field_of_another(name, &state.name, &other.name, &fields);
-                errors.on(name, text);
-            }
-        }
     }
 }
-
-/// The names that every expression has.
-const OURS: [&str; 3] = ["source", "status", "context"];
 
 struct Names<'n> {
     source: &'n parse::State,
@@ -71,12 +47,11 @@ struct Names<'n> {
     brought: &'n [Brought<'n>],
     /// The items that were reported already.
     noted: &'n [Ident],
-    bound: &'n [Ident],
 }
 
 impl Names<'_> {
     fn are_clear(&self, expression: &Expr, errors: &mut Errors) {
-        let Self { source, has_context, brought, noted, bound } = *self;
+        let Self { source, has_context, brought, noted } = *self;
         let mut reported: Vec<Ident> = Vec::new();
         let by_field_only = scope::uses_of_source(expression.to_token_stream()).1.is_none();
         for name in scope::names(expression.to_token_stream()) {
@@ -86,16 +61,6 @@ impl Names<'_> {
             }
             let of_source = source.field(&name).is_some();
             let of_payload = brought.iter().any(|brought| *brought.name == name);
-            if !of_source
-                && !of_payload
-                && !bound.contains(&name)
-                && !reported.contains(&name)
-                && let Some(meant) = scope::meant(&name, expression.to_token_stream(), has_context)
-            {
-                errors.on(&name, message::misnamed(&name, meant));
-                reported.push(name);
-                continue;
-            }
             let ours = name == "source" || name == "status" || name == "context" && has_context;
             let meanings = [of_source, of_payload, ours];
             if meanings.iter().filter(|meaning| **meaning).count() < 2

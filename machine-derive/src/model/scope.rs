@@ -5,7 +5,7 @@ use proc_macro2::{Ident, Literal, Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::Expr;
 
-use crate::tokens::{any, replace, walk};
+use crate::tokens::{replace, walk};
 
 /// The names that an expression uses by themselves: not as a field, a method or part of a path.
 pub(crate) fn names(expression: TokenStream) -> Vec<Ident> {
@@ -69,28 +69,6 @@ fn collect_captured(literal: &Literal, names: &mut Vec<Ident>) {
     }
 }
 
-/// The names that are certainly values from outside an expression. Blocks, closures, patterns and
-/// macros may bind a name, and an argument may be a function, so those are left out.
-pub(crate) fn values(expression: &Expr) -> Vec<&Ident> {
-    match expression {
-        Expr::Path(path) => path.path.get_ident().into_iter().collect(),
-        Expr::Struct(made) => made.fields.iter().flat_map(|it| values(&it.expr)).collect(),
-        Expr::Call(call) => {
-            let arguments = call.args.iter().filter(|it| !matches!(it, Expr::Path(_)));
-            arguments.flat_map(values).collect()
-        }
-        Expr::Binary(both) => {
-            [&both.left, &both.right].into_iter().flat_map(|it| values(it)).collect()
-        }
-        Expr::MethodCall(call) => values(&call.receiver),
-        Expr::Field(field) => values(&field.base),
-        Expr::Reference(reference) => values(&reference.expr),
-        Expr::Unary(of) => values(&of.expr),
-        Expr::Paren(inner) => values(&inner.expr),
-        _ => Vec::new(),
-    }
-}
-
 /// The uses of `source` in an expression: the fields that it names, and a place where it is used in
 /// another way.
 pub(crate) fn uses_of_source(expression: TokenStream) -> (Vec<Ident>, Option<Ident>) {
@@ -108,30 +86,6 @@ pub(crate) fn uses_of_source(expression: TokenStream) -> (Vec<Ident>, Option<Ide
         _ => {}
     });
     (fields, whole.into_iter().find(|name| name == "source"))
-}
-
-/// Names that other frameworks have for what expressions call `context` and `source`.
-const MISNOMERS: [(&str, &str); 3] = [("ctx", "context"), ("cx", "context"), ("self", "source")];
-
-/// The name that was meant by one of another framework, unless the expression gives it a meaning.
-pub(crate) fn meant(
-    name: &Ident,
-    expression: TokenStream,
-    has_context: bool,
-) -> Option<&'static str> {
-    let (_, meant) = MISNOMERS.iter().find(|(misnomer, _)| name == misnomer)?;
-    let missing = *meant == "context" && !has_context;
-    (!missing && !gives_meaning(name, expression)).then_some(meant)
-}
-
-/// True if a closure or a `let` binds the name, or it is a function.
-fn gives_meaning(name: &Ident, expression: TokenStream) -> bool {
-    any(expression, |spot| {
-        let binds =
-            matches!(spot.at(-1), Some(TokenTree::Ident(word)) if word == "let" || word == "mut");
-        spot.ident() == Some(name)
-            && (binds || spot.is_called() || spot.is(-1, '|') || spot.is(1, '|'))
-    })
 }
 
 /// The names that a condition binds for its branch: `if let Some(next) = queue`.

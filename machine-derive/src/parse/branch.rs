@@ -25,10 +25,9 @@ pub(crate) enum Branch {
     },
 }
 
-pub(crate) enum Part<'a> {
+enum Part<'a> {
     Target(&'a Target),
     Expression(&'a Expr),
-    Pattern(&'a Pat),
 }
 
 /// `pattern if guard => branch`.
@@ -66,7 +65,7 @@ impl Branch {
         self.parts().into_iter().filter_map(value)
     }
 
-    pub(crate) fn parts(&self) -> Vec<Part<'_>> {
+    fn parts(&self) -> Vec<Part<'_>> {
         let mut parts = Vec::new();
         self.collect(&mut parts);
         parts
@@ -88,7 +87,6 @@ impl Branch {
             Self::Match { on, arms, .. } => {
                 parts.push(Part::Expression(on));
                 for arm in arms {
-                    parts.push(Part::Pattern(&arm.pattern));
                     parts.extend(arm.guard.iter().map(Part::Expression));
                     arm.branch.collect(parts);
                 }

@@ -116,8 +116,7 @@ pub(crate) fn declaration(
             errors,
         ));
     }
-    let machine = (&item.ident, &item.generics);
-    let (shared, is_whole) = shared::give(&options.fields, &mut states, machine, errors);
+    let (shared, is_whole) = shared::give(&options.fields, &mut states, errors);
     Some(Declaration {
         shared,
         is_whole,

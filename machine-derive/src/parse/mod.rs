@@ -11,7 +11,7 @@ mod shared;
 mod state;
 mod transition;
 
-pub(crate) use branch::{Arm, Branch, Part, Target};
+pub(crate) use branch::{Arm, Branch, Target};
 pub(crate) use declaration::{Declaration, declaration};
 pub(crate) use invoke::{Approve, Invoke};
 pub(crate) use marks::{Audience, Upgrade};

@@ -1,16 +1,10 @@
 use std::rc::Rc;
 
 use proc_macro2::TokenTree;
-use quote::ToTokens;
-use syn::{Attribute, Generics, Ident, Token, Type, ext::IdentExt, parse::ParseStream};
+use syn::{Attribute, Ident, Token, Type, ext::IdentExt, parse::ParseStream};
 
 use super::{Field, State, transition};
-use crate::{
-    errors::Errors,
-    message,
-    text::pascal,
-    tokens::{at_end, walk},
-};
+use crate::{errors::Errors, message, text::pascal, tokens::at_end};
 
 /// `fields(name: Type, .., in = A | B)`: fields that several states have. A way of writing: each
 /// state gets them in front of its own.
@@ -102,7 +96,6 @@ impl Fields {
 pub(super) fn give(
     written: &[Fields],
     states: &mut [State],
-    (machine, generics): (&Ident, &Generics),
     errors: &mut Errors,
 ) -> (Vec<Shared>, bool) {
     let mut all: Vec<Shared> = Vec::new();
@@ -124,14 +117,7 @@ pub(super) fn give(
                 within.as_ref().is_none_or(|names| state.is_among(names) || is_guessed(state))
             };
             let members = (0..states.len()).filter(|index| is_meant(&states[*index])).collect();
-            let mut field = Rc::clone(field);
-            if let Some(lifetime) = undeclared_lifetime(&field.ty, generics) {
-                let message = message::undeclared_lifetime(&lifetime, machine);
-                let ty = errors.at_type(lifetime.span(), message);
-                field = Rc::new(Field::unread(field.name.clone(), ty));
-                are_whole = false;
-            }
-            all.push(Shared { field, states: members });
+            all.push(Shared { field: Rc::clone(field), states: members });
         }
     }
     for (index, state) in states.iter_mut().enumerate() {
@@ -149,25 +135,6 @@ pub(super) fn give(
         state.fields = fields;
     }
     (all, are_whole)
-}
-
-/// The first lifetime in a type that neither the machine declares nor a `for<..>` in it. Rustc
-/// would report it for each generated item.
-fn undeclared_lifetime(ty: &Type, generics: &Generics) -> Option<Ident> {
-    let declared = generics.lifetimes().map(|param| param.lifetime.ident.to_string());
-    let mut known: Vec<String> = declared.chain(["_".to_owned(), "static".to_owned()]).collect();
-    let (mut found, mut is_binder) = (None, false);
-    walk(ty.to_token_stream(), &mut |spot| {
-        let begins = spot.ident().is_some_and(|word| word == "for");
-        is_binder = begins || is_binder && !spot.is(0, '>');
-        let Some(name) = spot.ident().filter(|_| spot.is(-1, '\'')) else { return };
-        if is_binder {
-            known.push(name.to_string());
-        } else if found.is_none() && !known.contains(&name.to_string()) {
-            found = Some(name.clone());
-        }
-    });
-    found
 }
 
 /// Reports the names that are neither a state nor a group, or are given twice.

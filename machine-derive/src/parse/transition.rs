@@ -6,7 +6,7 @@ use syn::{
 };
 
 use super::{Audience, Branch, Target, keys, marks};
-use crate::{errors::Errors, message, text::bare};
+use crate::{errors::Errors, message};
 
 const OPTIONS: [&str; 7] = ["by", "guard", "after", "at", "detach", "was", "from"];
 
@@ -84,16 +84,6 @@ impl Transition {
         computed.chain(self.leads.expressions()).collect()
     }
 
-    /// The actors in `by` that are variables, where types belong.
-    pub(crate) fn actors_that_are_values(&self) -> impl Iterator<Item = &Ident> {
-        self.by.iter().filter_map(Path::get_ident).filter(|actor| is_value(actor))
-    }
-
-    /// The actors in `by` that are types.
-    pub(crate) fn actors(&self) -> impl Iterator<Item = &Path> {
-        self.by.iter().filter(|actor| !actor.get_ident().is_some_and(is_value))
-    }
-
     pub(crate) fn first_target(&self) -> Option<&Ident> {
         self.leads.targets().first().map(|target| &target.state)
     }
@@ -126,14 +116,7 @@ impl Transition {
     /// Reports what could be read and is wrong all the same.
     pub(super) fn report(&self, errors: &mut Errors) {
         errors.repeated(&self.repeated);
-        for actor in self.actors_that_are_values() {
-            errors.on(actor, message::actor_is_a_value(actor));
-        }
     }
-}
-
-fn is_value(name: &Ident) -> bool {
-    bare(name).starts_with(|first: char| first.is_lowercase())
 }
 
 pub(super) fn read(attribute: &Attribute) -> syn::Result<Transition> {

@@ -115,32 +115,4 @@ enum DetachedGroup {
     Stopped,
 }
 
-#[machine(durable, context = u32)]
-#[derive(Debug, Serialize, Deserialize)]
-enum Misnamed {
-    #[initial]
-    #[on(place => Paying, by = Human)]
-    Cart,
-    // M0126: the context is called `context`.
-    #[invoke(charge: Charge = Charge { cents: *ctx })]
-    #[on(stop => Stopped, by = GraphRunner)]
-    Paying,
-    #[terminal]
-    Stopped,
-}
-
-#[machine(durable)]
-#[derive(Debug, Serialize, Deserialize)]
-enum FieldOfAnotherState {
-    #[initial]
-    #[on(place(folder) => Paying, by = Human)]
-    Cart,
-    // M0130: the message names the state that has the field.
-    #[invoke(charge: Charge = Charge { cents: topic })]
-    #[on(find(topic) => Found, by = Human)]
-    Paying { folder: u32 },
-    #[terminal]
-    Found { topic: u32 },
-}
-
 fn main() {}
