@@ -231,12 +231,6 @@ fn emit(input: &DeriveInput, fields: Option<&FieldsNamed>, options: &Options) ->
             #added
             #(#texts)*
             #identity
-
-            fn __is_refusal() -> ::core::option::Option<#root::__private::IsRefusal> {
-                #[allow(unused_imports)]
-                use #root::__private::NotAnError as _;
-                #root::__private::OfRefusal::<<Self as #root::contract::Tool>::Refusal>::test()
-            }
         }
     }
 }

@@ -4,20 +4,15 @@ use std::time::Duration;
 
 use machine::{
     contract::{
-        Action, AnyExecution, Applied, Attempt, Call, Contract, InDoubt, NoReceipt, Perform,
-        Planned, Report, Settled, Tool, ToolAnswer, execution::Waiting,
+        Action, AnyExecution, Applied, Attempt, Call, InDoubt, NoReceipt, Perform, Report, Settled,
+        ToolAnswer, execution::Waiting,
     },
     effects::Resume,
     store::Store,
 };
-use machine_tests::{
-    actors::{reasoning_node, tool_node},
-    cluster::{Deploy, accepted},
-};
-use serde::{Deserialize, Serialize};
+use machine_tests::cluster::{Deploy, accepted};
 
 use crate::{
-    capture::captured,
     errand::Hold,
     world::{Service, World},
 };
@@ -25,8 +20,6 @@ use crate::{
 /// Every outcome of a call.
 pub(crate) async fn outcomes(world: &World) {
     let (store, by) = (&world.store, &world.actors.tool_node);
-    // A refusal that `?` made unknown.
-    drop(NoReceipt::<std::fmt::Error>::from(std::fmt::Error));
     let done = Ok(Applied::new(world.text("receipt")));
     let refused = Err(NoReceipt::not_applied(world.text("refused")));
     let unknown = Err(NoReceipt::unknown(world.text("lost")));
@@ -176,52 +169,4 @@ pub(crate) async fn resumed(world: &World) {
     world.store.batch().create(&mut first).create(&mut second).write().await.unwrap();
     let resume = Resume { resuming: Some(1), ..Resume::default() };
     let _ = world.store.resume_with::<Waiting>(first.id(), resume).await.unwrap();
-}
-
-#[derive(Debug, Serialize, Deserialize, Tool)]
-#[tool(bank.pay, irreversible, refusal = OverLimit)]
-struct Pay {
-    cents: u32,
-}
-
-#[derive(Debug, Clone, Serialize, Deserialize, thiserror::Error)]
-#[error("over the limit")]
-struct OverLimit;
-
-/// A client that has the refusal in an error of its own.
-#[derive(Debug, thiserror::Error)]
-enum ClientError {
-    #[error("the bank says no")]
-    Refused(#[source] OverLimit),
-    #[error("the connection broke")]
-    Broken(#[source] std::fmt::Error),
-}
-
-struct Bank;
-
-impl Perform<Pay> for Bank {
-    async fn perform(&self, call: &Call<Pay>) -> ToolAnswer<Pay> {
-        Err(match call.arguments.cents {
-            1 => ClientError::Refused(OverLimit).into(),
-            2 => ClientError::Broken(std::fmt::Error).into(),
-            _ => Box::new(OverLimit).into(),
-        })
-    }
-}
-
-/// `?` on an error that the refusal is a source of makes it unknown, too.
-#[test]
-fn a_refusal_inside_another_error_is_reported() {
-    for (cents, expected) in [(1, 1), (2, 0), (3, 1)] {
-        let ((), reports) = captured(async {
-            let store = Store::memory();
-            let contract = Contract::of(&Pay { cents }, reasoning_node()).unwrap();
-            let mut planned = Planned::<Pay>::new(contract).unwrap();
-            store.plan(&mut planned).await.unwrap();
-            let settled = store.perform(planned, Bank, tool_node()).await.unwrap();
-            assert!(matches!(settled, Settled::InDoubt(_)), "{settled:?}");
-        });
-        let hides = reports.iter().filter(|it| it.name == "machine.call.refusal_unknown");
-        assert_eq!(hides.count(), expected, "{cents}");
-    }
 }

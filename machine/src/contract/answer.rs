@@ -1,17 +1,9 @@
 //! The answers of services, and the evidence in them.
 
 use std::{any::Any, error::Error, fmt::Display};
-#[cfg(feature = "store")]
-use std::{
-    any::TypeId,
-    collections::BTreeMap,
-    sync::{Arc, Mutex, PoisonError},
-};
 
 use serde::{Deserialize, Serialize};
 
-#[cfg(feature = "store")]
-use super::refusal::IsRefusal;
 use super::{
     Accepted, Evidence, Refusal,
     limits::{bounded, bounded_receipt},
@@ -120,12 +112,8 @@ impl<N> NoReceipt<N> {
     }
 }
 
-impl<E: Error + 'static, N: 'static> From<E> for NoReceipt<N> {
+impl<E: Error + 'static, N> From<E> for NoReceipt<N> {
     fn from(error: E) -> Self {
-        #[cfg(feature = "store")]
-        if is_refusal::<E, N>(&error) {
-            crate::telemetry::RefusalUnknown { error: std::any::type_name::<N>() }.emit();
-        }
         let mut reason = error.to_string();
         let mut cut_off = is_given_up(&error);
         let mut cause = error.source();
@@ -136,41 +124,6 @@ impl<E: Error + 'static, N: 'static> From<E> for NoReceipt<N> {
         }
         if cut_off { Self::CutOff(reason) } else { Self::Unknown(reason) }
     }
-}
-
-/// The types of refusals that are errors, of tools that were called, each with a test for it: that
-/// an error's source is of a type can be asked only where the type is known to be an error.
-#[cfg(feature = "store")]
-static REFUSALS: Mutex<BTreeMap<TypeId, IsRefusal>> = Mutex::new(BTreeMap::new());
-
-/// Remembers how to tell whether an error is a refusal of this type.
-#[cfg(feature = "store")]
-pub(super) fn know_refusal<N: 'static>(is_refusal: Option<IsRefusal>) {
-    if let Some(is_refusal) = is_refusal {
-        let mut known = REFUSALS.lock().unwrap_or_else(PoisonError::into_inner);
-        known.insert(TypeId::of::<N>(), is_refusal);
-    }
-}
-
-/// Returns `true` if an error is a refusal, or if a source of it is one.
-#[cfg(feature = "store")]
-fn is_refusal<E: Error + 'static, N: 'static>(error: &E) -> bool {
-    let refusal = TypeId::of::<N>();
-    // A pointer hands on the source of its error, and not the error itself.
-    let same = [refusal, TypeId::of::<Box<N>>(), TypeId::of::<Arc<N>>()];
-    if same.contains(&TypeId::of::<E>()) {
-        return true;
-    }
-    let known = REFUSALS.lock().unwrap_or_else(PoisonError::into_inner).get(&refusal).copied();
-    let Some(is_refusal) = known else { return false };
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        if is_refusal(error) {
-            return true;
-        }
-        cause = error.source();
-    }
-    false
 }
 
 /// Returns `true` if an error says that a task has failed or that a wait was given up, so that a

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::{
     Action, ActionRefusal, Answer, Effect, EffectType, InvalidContract, NeedsNoPermit,
-    refusal::{IsRefusal, read},
+    refusal::read,
     same_arguments,
     tool::{Tool, identity, same, tool_name},
 };
@@ -63,8 +63,6 @@ pub struct TypedTool {
     pub(super) irreversible: bool,
     /// Its service may report the outcome of a call later.
     pub(crate) answers_later: bool,
-    /// Tells whether an error is the refusal, if that is known to be an error.
-    pub(crate) refuses: Option<IsRefusal>,
 }
 
 impl TypedTool {
@@ -120,7 +118,6 @@ impl<T: Tool> Callable for T {
             method: T::METHOD,
             irreversible: T::Effect::EFFECT.is_irreversible(),
             answers_later: T::Effect::__ANSWERS_LATER,
-            refuses: T::__is_refusal(),
         })
     }
 

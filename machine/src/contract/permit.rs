@@ -5,8 +5,6 @@ use futures_util::{
     future::{Either, select},
 };
 
-#[cfg(feature = "store")]
-use super::answer::know_refusal;
 use super::{
     Attempt, Call, Callable, CallbackToken, Evidence, Perform, Token, Unsettled,
     answer::Answered,
@@ -65,8 +63,6 @@ impl<T: Callable> Permit<T> {
         }
         let sleep = timeout.map(|limit| permit_check.sleep(limit));
         let running: BoxFuture<'static, Answered> = Box::pin(async move {
-            #[cfg(feature = "store")]
-            know_refusal::<T::Refusal>(T::__tool().and_then(|tool| tool.refuses));
             let started = Started::new(call.handle.clone(), S::CONFINED);
             // Unwind safe: the service's own state is its own affair, and the call is dropped.
             let answer = AssertUnwindSafe(async { service.perform(&call).await });

@@ -1,5 +1,4 @@
 use std::{
-    error::Error,
     fmt::{self, Display},
     panic::{AssertUnwindSafe, catch_unwind},
 };
@@ -8,9 +7,6 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
 use super::limits::{MAX_RECEIPT, bounded, bounded_receipt, was_cut};
-
-/// Tells whether an error is a refusal of one type.
-pub type IsRefusal = fn(&(dyn Error + 'static)) -> bool;
 
 /// Why a call was not applied: a text for people, which is the `Display` of the refusal, and the
 /// refusal of the tool as JSON. A person, or the library itself, gives the text only.

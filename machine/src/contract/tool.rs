@@ -3,7 +3,7 @@ use std::{fmt::Display, time::Duration};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
-use super::{EffectType, InvalidContract, refusal::IsRefusal};
+use super::{EffectType, InvalidContract};
 use crate::journal::canonical_whole;
 
 /// A tool, as a type: its fields are the arguments of a call.
@@ -116,13 +116,6 @@ pub trait Tool: Serialize + DeserializeOwned + Send + Sync + 'static {
     /// With the derive, write `identity = order` or `identity = [order, line]` in `#[tool]`: the
     /// array of the values of these fields.
     fn identity(&self) -> Option<Value> {
-        None
-    }
-
-    /// Tells whether an error is the refusal, if that is an error. The derive knows it.
-    #[doc(hidden)]
-    #[must_use]
-    fn __is_refusal() -> Option<IsRefusal> {
         None
     }
 }

@@ -1,6 +1,6 @@
 //! Support for durable machines.
 
-use std::{error::Error, marker::PhantomData, sync::Arc};
+use std::{marker::PhantomData, sync::Arc};
 
 use crate::{
     contract::{CallError, Idempotent, Invoke, Outcome, invoked, outcome::reader},
@@ -11,7 +11,7 @@ use crate::{
 };
 
 pub use crate::{
-    contract::{Invoked, refusal::IsRefusal, row_of},
+    contract::{Invoked, row_of},
     journal::{Journal, log::Pass, payload::Payload},
     stored::{
         Context, Core, Durable, Restore, Unverified,
@@ -37,26 +37,6 @@ pub fn plain_value<'de, D: serde::Deserializer<'de>>(
 ) -> Result<serde_json::Value, D::Error> {
     serde::Deserialize::deserialize(deserializer).map(crate::journal::plain_numbers)
 }
-
-/// A refusal that may be an error. If it is not, [`NotAnError`] has the same function.
-#[derive(Debug)]
-pub struct OfRefusal<N>(PhantomData<fn() -> N>);
-
-impl<N: Error + 'static> OfRefusal<N> {
-    #[must_use]
-    pub fn test() -> Option<IsRefusal> {
-        Some(<dyn Error>::is::<N>)
-    }
-}
-
-pub trait NotAnError {
-    #[must_use]
-    fn test() -> Option<IsRefusal> {
-        None
-    }
-}
-
-impl<N> NotAnError for OfRefusal<N> {}
 
 /// A field of a tool's identity. One that cannot be written as JSON cannot be an argument
 /// either.

@@ -134,10 +134,6 @@ signals! {
         delay_ms: u64 => DELAY_MS,
     }
 
-    /// `?` made the refusal of a tool, which is the error or a source of it, an unknown outcome:
-    /// use `.or_refused()?`.
-    event RefusalUnknown = "machine.call.refusal_unknown", CALL, WARN { error }
-
     /// The timeout of a call has passed, and the call continues.
     event CallTimedOut = "machine.call.timed_out", CALL, WARN { id }
 
