@@ -76,7 +76,7 @@ snapshot!(
          #[initial] #[on(run => Running)] Idle,
          #[group(Active)] #[on(wait => Waiting)] Running,
          #[group(Active)] #[stable] #[only_after(Running)] #[on(resume => Running)] Waiting,
-         #[terminal] #[never_after(Stopped)] Stopped { reason: String },
+         #[terminal] Stopped { reason: String },
      }"
 );
 

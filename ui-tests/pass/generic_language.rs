@@ -47,7 +47,6 @@ where
 
     #[terminal]
     #[only_after(Trying)]
-    #[never_after(Failed)]
     Done { value: T },
 
     #[terminal]

@@ -20,11 +20,9 @@ enum Mail {
 
     #[only_after(Approved | Overruled)]
     #[only_after(Draft)]
-    #[never_after(Cancelled)]
     #[terminal]
     Sent,
 
-    #[never_after(Sent | Overruled)]
     #[terminal]
     Cancelled,
 }
@@ -45,7 +43,6 @@ enum Post {
     Overruled,
 
     #[only_after(Reviewed)]
-    #[never_after(Lost)]
     #[terminal]
     Published,
 

@@ -35,7 +35,6 @@ pub(crate) fn all(graph: &Graph<'_>, errors: &mut Errors) {
     if errors.is_empty() {
         every_state_leads_to_an_end(graph, errors);
         only_after(graph, errors);
-        never_after(graph, errors);
     }
 }
 
@@ -185,22 +184,6 @@ fn only_after(graph: &Graph<'_>, errors: &mut Errors) {
             if let Some(path) = path {
                 let span = gates.first().map_or(state.name().span(), Ident::span);
                 errors.at(span, message::not_only_after(state.name(), gates, &path));
-            }
-        }
-    }
-}
-
-/// No path leads from one of the named states into this one.
-fn never_after(graph: &Graph<'_>, errors: &mut Errors) {
-    for (index, state) in graph.states.iter().enumerate() {
-        for forbidden in &state.written.never_after {
-            let Some(start) = states_named(graph, std::slice::from_ref(forbidden), errors) else {
-                continue;
-            };
-            let path = start.iter().find_map(|start| graph.path(*start, index, &[]));
-            if let Some(path) = path {
-                let text = message::not_never_after(state.name(), forbidden, &path);
-                errors.on(forbidden, text);
             }
         }
     }

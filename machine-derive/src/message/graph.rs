@@ -28,10 +28,6 @@ messages! {
         "`{state}` is reachable without passing {gates}: {path}"
         => "route this path through {gates}, or remove `#[only_after]`"
 
-    M0206 not_never_after(state: &Ident, forbidden: &Ident, path: &str)
-        "`{state}` is reachable after `{forbidden}`: {path}"
-        => "remove a step from this path, or remove `#[never_after]`"
-
     M0208 unattended(state: &Ident, path: &str)
         "`{state}` calls an irreversible tool, and is reachable without a person: {path}"
         => "add `approve`, let only a `Human` take a transition of this path, or write `unattended`"

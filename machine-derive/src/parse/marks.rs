@@ -19,18 +19,8 @@ pub(crate) enum Audience {
     Human,
 }
 
-const OF_STATES: [&str; 10] = [
-    "initial",
-    "stable",
-    "terminal",
-    "on",
-    "invoke",
-    "group",
-    "only_after",
-    "never_after",
-    "was",
-    "upgrade",
-];
+const OF_STATES: [&str; 9] =
+    ["initial", "stable", "terminal", "on", "invoke", "group", "only_after", "was", "upgrade"];
 
 const OF_FIELDS: [&str; 3] = ["was", "audience", "lossy"];
 

@@ -24,8 +24,6 @@ pub(crate) struct State {
     pub(crate) groups: Vec<Ident>,
     /// Every path into this state passes one of these.
     pub(crate) only_after: Vec<Vec<Ident>>,
-    /// No path into this state passes one of these.
-    pub(crate) never_after: Vec<Ident>,
     /// Shared ones belong to several states.
     pub(crate) fields: Vec<Rc<Field>>,
     pub(crate) was: Vec<LitStr>,
@@ -149,7 +147,6 @@ impl State {
             terminal: false,
             groups: Vec::new(),
             only_after: Vec::new(),
-            never_after: Vec::new(),
             fields: Vec::new(),
             was: Vec::new(),
             upgrades: Vec::new(),
@@ -239,10 +236,9 @@ impl State {
             }
             // `was` was taken; a misspelt one is only reported.
             "was" => {}
-            // `#[group(A)]`, `#[only_after(A | B)]`, `#[never_after(A | B)]`.
+            // `#[group(A)]`, `#[only_after(A | B)]`.
             mark => match attribute.parse_args_with(transition::names::<Ident>) {
                 Ok(names) if mark == "group" => self.groups.extend(names),
-                Ok(names) if mark == "never_after" => self.never_after.extend(names),
                 Ok(names) => self.only_after.push(names),
                 Err(_) => errors.on(attribute, message::malformed_names(mark)),
             },

@@ -71,7 +71,6 @@ enum Post {
 
     #[group(Reviewed)]
     #[on(send => OnlyAfterEitherGate)]
-    #[on(archive => NeverAfterAGroup)]
     #[on(print => MisspeltGate)]
     Overruled,
 
@@ -88,11 +87,6 @@ enum Post {
     #[only_after(Accepted | Overruled)]
     #[terminal]
     OnlyAfterEitherGate,
-
-    // M0206: applies to every state of a group.
-    #[never_after(Reviewed)]
-    #[terminal]
-    NeverAfterAGroup,
 
     // M0104
     #[only_after(Acepted)]
@@ -111,7 +105,6 @@ fn main() {
     let _cancelled = packed().two_actors(&actors.tool_node);
     let _published = Post::new().leak().publish();
     let _sent = Post::new().leak().send();
-    let _archived = Post::new().overrule().archive();
     let _printed = Post::new().overrule().print();
     assert_eq!(Post::new().wait().wait_on().state().days, 1);
     match AnyParcel::from(Parcel::new()) {
