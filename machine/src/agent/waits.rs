@@ -46,6 +46,13 @@ pub(super) struct End {
     pub(super) message: Option<String>,
 }
 
+/// A call of the set that has ended.
+enum Ended {
+    /// When the execution ended, by its row. Its result is not read yet.
+    Execution(Id, Millis),
+    Read(End),
+}
+
 /// Finds the call of the set that ended first, or was overdue first. If none has or was, no result
 /// is due before the time of the error has passed.
 pub(super) async fn next(
@@ -56,10 +63,10 @@ pub(super) async fn next(
 ) -> Result<Result<NextReport, Option<Duration>>, LoadError> {
     let calls = calls(store, visit).await?.into_iter().collect::<Result<Vec<CallRow>, _>>()?;
     let ends = ends(store, visit, &turn.waiting, &calls, stored).await?;
-    let (now, mut first) = (store.now(), None::<(Millis, &Member, Option<End>)>);
+    let (now, mut first) = (store.now(), None::<(Millis, &Member, Option<Ended>)>);
     for (member, end) in ends {
         // The clock may have jumped back since: what has ended is ready.
-        let times = [end.as_ref().map(|end| end.at.min(now)), member.deadline];
+        let times = [end.as_ref().map(|end| end.at().min(now)), member.deadline];
         let Some(at) = times.into_iter().flatten().min() else { continue };
         if first.as_ref().is_none_or(|(earliest, ..)| at < *earliest) {
             first = Some((at, member, end));
@@ -70,7 +77,7 @@ pub(super) async fn next(
         Some((at, ..)) if at > now => {
             Err(Some(Duration::from_millis(at.saturating_sub(now).unsigned_abs())))
         }
-        Some((_, member, end)) => Ok(report(member, end, &calls)),
+        Some((_, member, end)) => Ok(report(member, Ended::read(end, store).await?, &calls)),
     })
 }
 
@@ -85,8 +92,9 @@ pub(super) async fn ended(
     let calls: Vec<CallRow> = calls(store, visit).await?.into_iter().flatten().collect();
     let mut ended = Vec::new();
     for member in &turn.waiting {
-        let read = ends(store, visit, slice::from_ref(member), &calls, stored).await;
-        let end = LoadError::readable(read)?.and_then(|mut ends| ends.pop()?.1);
+        let ends = ends(store, visit, slice::from_ref(member), &calls, stored).await;
+        let end = LoadError::readable(ends)?.and_then(|mut ends| ends.pop()?.1);
+        let end = LoadError::readable(Ended::read(end, store).await)?.flatten();
         ended.extend(end.map(|end| (member.id.index, end)));
     }
     Ok(ended)
@@ -102,7 +110,7 @@ async fn ends<'a>(
     waiting: &'a [Member],
     calls: &[CallRow],
     stored: &mut StoredRows,
-) -> Result<Vec<(&'a Member, Option<End>)>, LoadError> {
+) -> Result<Vec<(&'a Member, Option<Ended>)>, LoadError> {
     let delegated: Vec<_> = waiting.iter().filter_map(|member| member.source.turn()).collect();
     stored.load(store, &delegated, &[]).await?;
     let outside = waiting.iter().filter(|member| member.source == CallSource::Outside);
@@ -110,9 +118,13 @@ async fn ends<'a>(
     let mut ends = Vec::with_capacity(waiting.len());
     for member in waiting {
         let end = match member.source {
-            CallSource::Execution(place) => End::of_call(store, visit, place, calls).await?,
-            CallSource::Turn(turn) => stored.rows.turns.get(&turn).and_then(End::of_turn),
-            CallSource::Outside => answers.get(&member.id.answer()).and_then(End::of_answer),
+            CallSource::Execution(place) => Ended::call(store, visit, place, calls).await?,
+            CallSource::Turn(turn) => {
+                stored.rows.turns.get(&turn).and_then(End::of_turn).map(Ended::Read)
+            }
+            CallSource::Outside => {
+                answers.get(&member.id.answer()).and_then(End::of_answer).map(Ended::Read)
+            }
         };
         ends.push((member, end));
     }
@@ -140,8 +152,8 @@ fn report(member: &Member, end: Option<End>, calls: &[CallRow]) -> NextReport {
     NextReport { member: id, ended_at, outcome: WaitOutcome::TimedOut, body, message: None }
 }
 
-impl End {
-    async fn of_call(
+impl Ended {
+    async fn call(
         store: &Store,
         Visit { head, entered }: Visit,
         place: u32,
@@ -155,13 +167,27 @@ impl End {
             return Ok(found.map(|message| {
                 let body: Value = serde_json::from_str(&message.body).unwrap_or_default();
                 let (at, body) = (message.sent_at, json!({ "error": body["error"] }));
-                Self { at, after: None, body, message: Some(message.correlation) }
+                Self::Read(End { at, after: None, body, message: Some(message.correlation) })
             }));
         };
-        if !call.has_ended {
-            return Ok(None);
+        Ok(call.ended_at.map(|at| Self::Execution(call.id, at)))
+    }
+
+    fn at(&self) -> Millis {
+        match self {
+            Self::Execution(_, at) => *at,
+            Self::Read(end) => end.at,
         }
-        let execution: AnyExecution = store.load(call.id).await?;
+    }
+
+    /// Reads the result of an execution.
+    async fn read(ended: Option<Self>, store: &Store) -> Result<Option<End>, LoadError> {
+        let id = match ended {
+            None => return Ok(None),
+            Some(Self::Read(end)) => return Ok(Some(end)),
+            Some(Self::Execution(id, _)) => id,
+        };
+        let execution: AnyExecution = store.load(id).await?;
         let at = execution.journal().past().entered_at;
         let read: serde_json::Result<Option<Outcome<ToolCall>>> = outcome::<ToolCall>(&execution);
         let (after, body) = match read {
@@ -172,14 +198,16 @@ impl End {
             }
             Ok(Some(Err(error))) => (None, json!({ "error": error })),
             Err(error) => {
-                let why = format!("the outcome of {} cannot be read: {error}", call.id);
+                let why = format!("the outcome of {id} cannot be read: {error}");
                 (None, json!({ "error": CallError::<ActionRefusal>::Failed(why) }))
             }
         };
-        let message = Some(OutcomePlace::Execution(call.id).to_string());
-        Ok(Some(Self { at, after, body, message }))
+        let message = Some(OutcomePlace::Execution(id).to_string());
+        Ok(Some(End { at, after, body, message }))
     }
+}
 
+impl End {
     fn of_answer(Asked { answer, .. }: &Asked) -> Option<Self> {
         let (at, answer) = answer.as_ref()?;
         let (after, body) = (after_of(answer), json!({ "answer": answer }));
@@ -198,3 +226,7 @@ fn after_of(result: &Value) -> Option<AfterExecution> {
     let after = result.get("__cg_control")?.get("after_execution")?;
     AfterExecution::deserialize(after).ok()
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests;

@@ -142,7 +142,7 @@ impl Observer {
         let contract = execution.context();
         let origin = contract.invoked();
         let stage = match row.outcome {
-            _ if !row.has_ended => CallStage::of(&call_state(&execution)),
+            _ if row.ended_at.is_none() => CallStage::of(&call_state(&execution)),
             Some(Delivery::Handled) => Some(CallStage::Taken),
             _ => None,
         };
@@ -171,7 +171,7 @@ impl Observer {
             behind,
             wait_until: entered_at
                 .zip(within)
-                .filter(|_| !row.has_ended)
+                .filter(|_| row.ended_at.is_none())
                 .map(|(at, within)| at.saturating_add(within)),
             is_overdue: false,
             error: None,
@@ -278,7 +278,7 @@ fn is_waited_for(row: &CallRow) -> bool {
 
 /// A call of an earlier entry that the machine may still have to take.
 fn is_kept(row: &CallRow) -> bool {
-    !row.has_ended || is_waited_for(row)
+    row.ended_at.is_none() || is_waited_for(row)
 }
 
 fn call_state(execution: &AnyExecution) -> CallState {

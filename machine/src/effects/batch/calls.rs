@@ -225,7 +225,7 @@ impl Store {
         }
         // The machine does not know that a person declined it: nobody is asked again.
         let newest = own.iter().rfind(|it| !is_joined(it.id));
-        let unknown = newest.filter(|it| it.has_ended && !it.is_taken());
+        let unknown = newest.filter(|it| it.ended_at.is_some() && !it.is_taken());
         if let Some(call) = unknown
             && self.declined_action(call.id).await? == Some(action)
         {

@@ -2,7 +2,7 @@ use super::row::FoundRow;
 use crate::{
     clock::Millis,
     id::Id,
-    journal::Digest,
+    journal::{Digest, Summary},
     store::{
         inbox::{
             message::{Delivery, Queued},
@@ -82,7 +82,8 @@ pub(crate) struct CallRow {
     pub(crate) since: u64,
     pub(crate) position: u32,
     pub(crate) status: String,
-    pub(crate) has_ended: bool,
+    /// When it ended; none if it has not.
+    pub(crate) ended_at: Option<Millis>,
     pub(crate) hold: Hold,
     /// The digest of the action of its newest attempt; none if it has not begun.
     pub(crate) action: Option<Digest>,
@@ -91,6 +92,13 @@ pub(crate) struct CallRow {
 }
 
 impl CallRow {
+    /// When a call came into its last state, by its summary. One that is not a summary is the
+    /// earliest: loading the call says what is wrong.
+    pub(crate) fn ended_at(has_ended: bool, summary: &str) -> Option<Millis> {
+        let at = |summary: Summary| summary.entered_at;
+        has_ended.then(|| serde_json::from_str(summary).map_or(Millis::MIN, at))
+    }
+
     pub(crate) fn is_taken(&self) -> bool {
         self.outcome == Some(Delivery::Handled)
     }

@@ -1,6 +1,6 @@
 //! The calls of an entry are found in the order of their places, and those with a key by that, each
-//! with its attempt and with where its outcome is. No later entry takes over one whose outcome was
-//! taken.
+//! with its attempt, the time of its end, and where its outcome is. No later entry takes over one
+//! whose outcome was taken.
 
 use super::prelude::*;
 use crate::store::backend::CallRow;
@@ -74,8 +74,8 @@ fn call(
     (hold, action, outcome): Progress,
 ) -> CallRow {
     let row = &machine.row;
-    let (status, has_ended) = (row.status.clone(), row.ended);
-    CallRow { id: row.id, since, position, status, has_ended, hold, action, outcome }
+    let (status, ended_at) = (row.status.clone(), row.ended.then(|| machine.entered_at()));
+    CallRow { id: row.id, since, position, status, ended_at, hold, action, outcome }
 }
 
 impl Subject {

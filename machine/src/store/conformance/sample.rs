@@ -129,7 +129,7 @@ impl Machine {
         self.row.version = version;
         self.row.updated_at += 10;
         self.row.state = format!("{{\"at\":{version}}}");
-        self.row.summary = format!("{{\"lines\":{version}}}");
+        self.row.summary = format!("{{\"lines\":{version},\"entered_at\":{}}}", self.entered_at());
         self.row.seal = Digest::of(&[self.row.id.to_string().as_bytes(), &version.to_le_bytes()]);
         let new = usize::try_from(lines).unwrap_or(usize::MAX);
         Write {
@@ -154,6 +154,11 @@ impl Machine {
     pub(in crate::store) fn end(&mut self) -> Write {
         self.row.ended = true;
         self.update(1)
+    }
+
+    /// When it came into its state, by its summary: before its newest line.
+    pub(in crate::store) fn entered_at(&self) -> Millis {
+        self.row.updated_at - 5
     }
 
     pub(in crate::store) fn newest(&self) -> Digest {

@@ -88,7 +88,7 @@ impl Store {
                 Some(call) if call.position != claim.place => {
                     Some(format!("the index of {} is {}", call.id, call.position))
                 }
-                Some(call) if call.has_ended && !claim.is_overdue() => {
+                Some(call) if call.ended_at.is_some() && !claim.is_overdue() => {
                     self.differs(taken, claims.reader, claim, call.id).await?
                 }
                 None if !claims.is_whole && by != taken.machine => match self.found(by).await? {

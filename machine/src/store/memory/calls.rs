@@ -74,7 +74,7 @@ impl Tables {
             since: kinship.since,
             position: kinship.position?,
             status: stored.row.status.clone(),
-            has_ended: stored.row.ended,
+            ended_at: CallRow::ended_at(stored.row.ended, &stored.row.summary),
             hold: newest.as_ref().map(|attempt| attempt.hold).unwrap_or_default(),
             action: newest.and_then(|attempt| attempt.action),
             outcome: self.outcome(parent, id),

@@ -64,7 +64,7 @@ impl Lookup for Tables {
     fn open_calls(&self, parent: Id) -> Result<Vec<Id>, Rejected> {
         let is_call = |id| self.find(id).is_some_and(|it| it.row.machine == CALLS);
         let is_open = |call: &CallRow| {
-            let is_live = !call.has_ended && is_call(call.id);
+            let is_live = call.ended_at.is_none() && is_call(call.id);
             is_live || call.outcome.is_some_and(|it| it != Delivery::Handled)
         };
         Ok(self.calls_of(parent).into_iter().filter(is_open).map(|call| call.id).collect())

@@ -20,14 +20,14 @@ use crate::{
 };
 
 pub(super) const OF_ENTRY: &str = "
-    SELECT c.since, c.position, c.seal, i.id, i.status, i.ended
+    SELECT c.since, c.position, c.seal, i.id, i.status, i.ended, i.summary
     FROM instance p CROSS JOIN child c INDEXED BY child_call
     ON c.parent = p.no AND c.since = ?2 AND c.position IS NOT NULL
     LEFT JOIN instance i ON i.no = c.child
     WHERE p.id = ?1 ORDER BY c.position";
 
 pub(super) const OF_KEY: &str = "
-    SELECT c.since, c.position, c.seal, i.id, i.status, i.ended
+    SELECT c.since, c.position, c.seal, i.id, i.status, i.ended, i.summary
     FROM instance i INDEXED BY instance_key CROSS JOIN child c ON c.child = i.no
     CROSS JOIN instance p ON p.no = c.parent
     WHERE i.key = ?2 AND p.id = ?1 AND c.position IS NOT NULL ORDER BY i.no";
@@ -84,7 +84,7 @@ fn read(row: Columns<'_, '_>, db: Keyed<'_>, parent: Id) -> Column<CallRow> {
         // The queries select only those with one.
         position: position.unwrap_or_default(),
         status: row.at(4, "status").text()?.to_owned(),
-        has_ended: row.at(5, "ended").flag()?,
+        ended_at: CallRow::ended_at(row.at(5, "ended").flag()?, row.at(6, "summary").text()?),
         hold: Hold::Free,
         action: None,
         outcome: None,

@@ -141,7 +141,7 @@ impl Answers {
                 }
                 continue;
             };
-            if !row.has_ended || row.outcome.is_none() {
+            if row.ended_at.is_none() || row.outcome.is_none() {
                 let place = OutcomePlace::Overdue { entry: entered, position };
                 match message(store, id, place).await? {
                     Some(overdue) => all.push(Answer::of(position, &overdue)),

@@ -83,7 +83,7 @@ impl<H: Handler> Job<'_, H> {
         let (store, id) = (&self.shared.store, self.lease.id);
         let now = store.now();
         let calls = store.inner.backend.calls(id, entered + 1).await?;
-        for call in calls.into_iter().flatten().filter(|call| !call.has_ended) {
+        for call in calls.into_iter().flatten().filter(|call| call.ended_at.is_none()) {
             let execution = match store.load::<AnyExecution>(call.id).await {
                 Ok(execution) => execution,
                 Err(LoadError::Unavailable(error)) => return Err(error),
