@@ -1,12 +1,16 @@
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    future::Future,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use event_listener::Event;
+use futures_util::future::{Either, select};
 use tokio::task::JoinHandle;
 
-use super::WorkerError;
+use super::{Worker, WorkerError};
 use crate::store::Unavailable;
 
 #[derive(Debug)]
@@ -48,7 +52,7 @@ impl Stop {
 }
 
 /// Says that a worker has ended, in whatever way.
-pub(super) struct Over(pub(super) Arc<Stop>);
+struct Over(Arc<Stop>);
 
 impl Drop for Over {
     fn drop(&mut self) {
@@ -59,9 +63,65 @@ impl Drop for Over {
 /// A worker that runs. Dropping it leaves the worker running until the runtime ends.
 #[derive(Debug)]
 pub struct Running {
-    pub(super) stop: Arc<Stop>,
-    pub(super) over: Arc<Stop>,
-    pub(super) task: JoinHandle<Result<(), WorkerError>>,
+    stop: Arc<Stop>,
+    over: Arc<Stop>,
+    task: JoinHandle<Result<(), WorkerError>>,
+}
+
+impl Worker {
+    /// Starts it as a task of the current tokio runtime. If it refuses to start, [`Running::ended`]
+    /// completes, and the refusal is listed under what needs attention, until such a worker has
+    /// started, or for a day.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a tokio runtime.
+    #[must_use = "dropping it leaves the worker running"]
+    pub fn start(self) -> Running {
+        let (stop, over) = (Arc::new(Stop::default()), Arc::new(Stop::default()));
+        let run = self.run(Until::Stopped(Arc::clone(&stop)));
+        let guard = Over(Arc::clone(&over));
+        let task = tokio::spawn(async move {
+            let ended = run.await;
+            drop(guard);
+            ended
+        });
+        Running { stop, over, task }
+    }
+
+    /// Runs until this future completes. Then it takes no new work, begins no call, and finishes
+    /// its current work or hands it back. If the returned future is dropped before, its leases end
+    /// by themselves, and its calls run on as tasks of the runtime.
+    ///
+    /// # Errors
+    ///
+    /// [`WorkerError::Unavailable`] if the store is closed or cannot be written at the start,
+    /// [`WorkerError::Incompatible`] if it cannot read what it is to drive, [`WorkerError::Effect`]
+    /// if a tool makes other keys than those that are stored, and [`WorkerError::Lock`].
+    pub async fn run_until(self, stop: impl Future<Output = ()> + Send) -> Result<(), WorkerError> {
+        let asked = Arc::new(Stop::default());
+        let run = Box::pin(self.run(Until::Stopped(Arc::clone(&asked))));
+        match select(run, Box::pin(stop)).await {
+            Either::Left((ended, _)) => ended,
+            Either::Right(((), run)) => {
+                asked.ask();
+                run.await
+            }
+        }
+    }
+
+    /// Runs until nothing is ready. Before it ends, it tries again what it could not write, and
+    /// what it stopped because its lease ran out. What waits for a message, a deadline, another
+    /// attempt, a key that is held, or a call that another worker makes is left for later. A call
+    /// whose tool no live worker has, because a [`tool`](Self::tool) was forgotten or its program
+    /// does not run, is reported to [`on_error`](Self::on_error), and by `tracing` as a warning.
+    ///
+    /// # Errors
+    ///
+    /// See [`run_until`](Self::run_until).
+    pub async fn run_until_idle(self) -> Result<(), WorkerError> {
+        self.run(Until::Idle).await
+    }
 }
 
 impl Running {
