@@ -7,7 +7,7 @@ use std::{
 use rusqlite::Connection;
 
 use super::{
-    apply::{self, JournalEnd, Lines},
+    apply,
     cached::{Cached, Keyed},
     checkpoint::CheckpointState,
     connection::{self, Role},
@@ -15,6 +15,7 @@ use super::{
     fail::{fail_point, fail_point_with_error},
     failure::{RollbackCause, reopening, sqlite_code, unavailable},
     inode::Files,
+    lines::{JournalEnd, Lines},
     places::Places,
     precondition::{self, Admission},
     schema::FORMAT,

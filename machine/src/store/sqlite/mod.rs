@@ -24,6 +24,7 @@ mod inbox;
 mod inode;
 mod inspect;
 mod journal;
+mod lines;
 mod message;
 mod newborn;
 mod observed;
