@@ -187,8 +187,8 @@ impl Group {
             Ok(()) => {
                 self.known = Some(known);
                 self.numbers.committed();
-                // Moved away since the last check: it is unknown where the commit is.
-                // What nothing was written for was looked at before, unless that was skipped.
+                // If the file was moved since the last look, it is unknown where the commit is. A
+                // group that wrote nothing needs no second look, unless the first was skipped.
                 let has_to_look = wrote.is_some() || is_fresh;
                 if has_to_look && !self.place.is_in_place(&self.path) {
                     let error = Unavailable::indeterminate(Unavailable::Moved);

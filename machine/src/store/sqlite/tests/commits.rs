@@ -52,6 +52,28 @@ fn one_of_several_writers_of_a_machine_wins() {
     assert_eq!(verify(&two), 2);
 }
 
+/// A writer begins with what its last commit left, unless another store has committed since. If it
+/// did not look, it would number a line as another one is numbered, and miss that a kind of machine
+/// is driven.
+#[test]
+fn a_writer_reads_again_what_another_store_has_changed() {
+    let place = Place::new();
+    let stores = [place.open(), place.open()];
+    let mut machines = [(); 2].map(|()| Machine::execution());
+    // The stores take turns, twice on the same machine and then on the other one.
+    for (turn, seq) in (0..8).zip(1..) {
+        let write = machines[turn / 2 % 2].write(1);
+        assert_eq!(apply(&stores[turn % 2], vec![write]).unwrap().last, [seq]);
+    }
+    assert_eq!(verify(&stores[0]), 8);
+
+    let drives = WriteBatch { drives: vec!["execution".to_owned()], ..batch([]) };
+    wait(stores[1].apply(drives)).unwrap().unwrap();
+    let driven = stored(&stores[0], 1);
+    let (_, work, _) = wait(stores[0].task(driven.row.id)).unwrap();
+    assert!(work.is_some(), "no worker is told of it");
+}
+
 /// An index costs a page of the log for each commit that writes to it.
 #[test]
 fn a_commit_writes_to_no_index_of_what_stays() {

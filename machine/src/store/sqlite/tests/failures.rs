@@ -146,6 +146,8 @@ fn another_process_that_holds_the_lock_is_busy() {
 #[test]
 fn a_newer_format_is_noticed_while_the_file_is_open() {
     let (place, store) = Place::opened();
+    // The writer knows the format from its first commit.
+    stored(&store, 1);
     let newer = FORMAT + 1;
     place.raw().pragma_update(None, "user_version", newer).unwrap();
     let error = wait(store.apply(batch(vec![Machine::execution().write(1)]))).unwrap_err();
