@@ -215,7 +215,11 @@ fn a_turn_reads_cards_that_exist() {
             agents.enqueue(new_turn("planner", 1 + cards, 1)).await.unwrap();
             reads.task.context_cards = 1 + cards;
             let early = agents.enqueue(reads.clone()).await;
-            assert_err!(early, AgentError::MissingCards { cards: of, .. } if *of == 1 + cards);
+            assert_err!(
+                early,
+                AgentError::Refused(TurnRefusal::MissingCards { cards: of, .. })
+                    if *of == 1 + cards
+            );
             assert_eq!(agents.turn(turn(3)).await.unwrap(), None, "nothing was written");
             settle(clerks(&store)).await;
         }
@@ -223,7 +227,8 @@ fn a_turn_reads_cards_that_exist() {
         assert_eq!(active(&agents, "helper").await, Some(turn(3)));
         let mut all = new_turn("helper", 4, 3);
         all.task.context_cards = u64::MAX;
-        assert_err!(agents.ui_action(all).await, AgentError::MissingCards { .. });
+        let missing = agents.ui_action(all).await;
+        assert_err!(missing, AgentError::Refused(TurnRefusal::MissingCards { .. }));
     });
 }
 

@@ -30,6 +30,9 @@ fn in_the_queue() -> Vec<Row> {
     let (end, deliverable) = (TurnEnd::Done, card(400).id);
     let mut same_box = new_turn("planner", 1, 1);
     same_box.task.context_box = same_box.task.output_box;
+    let mut early = new_turn("planner", 1, 1);
+    early.task.context_cards = 1;
+    let missing = TurnRefusal::MissingCards { box_id: early.task.context_box, cards: 1 };
     let unknown = TurnRefusal::UnknownAgent { agent: agent("cook") };
     let dispatch = |name| TurnRequest::Dispatch { agent: agent(name), now: EARLY };
     let stop = |number| TurnRequest::Stop { turn: turn(number), why: StopReason::Requested };
@@ -53,6 +56,7 @@ fn in_the_queue() -> Vec<Row> {
                 agent: agent("planner"),
             },
         ),
+        (new.clone(), TurnRequest::Enqueue { new: early, now: EARLY }, missing),
         (
             new,
             TurnRequest::Enqueue { new: same_box.clone(), now: EARLY },

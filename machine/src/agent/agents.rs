@@ -60,8 +60,7 @@ impl Agents {
     ///
     /// # Errors
     ///
-    /// [`TurnRefusal`], [`AgentError::MissingCards`] if the context box has fewer cards than the
-    /// task reads, and the other errors if the storage cannot do it now.
+    /// [`TurnRefusal`], and the other errors if the storage cannot do it now.
     pub async fn enqueue(&self, new: NewTurn) -> Result<(), AgentError> {
         self.add(&new, false).await
     }
@@ -94,9 +93,6 @@ impl Agents {
         let head = self.load(agent).await?;
         let mut stored = StoredRows::of(&head);
         stored.load(store, &[new.id], &[task.context_box, task.output_box]).await?;
-        if let Some(missing) = stored.missing(task) {
-            return Err(missing);
-        }
         // The queue of an idle agent is empty, unless a worker is about to dispatch its first turn.
         let is_free = head.turn().is_none() && stored.queue(store, agent, 1).await?.is_empty();
         let new = new.clone();

@@ -1,15 +1,15 @@
-use std::{future::Future, pin::pin, slice, time::Duration};
+use std::{future::Future, pin::pin, slice, sync::Arc, time::Duration};
 
 use futures_util::future::{Either, select};
 use serde_json::json;
 
 use super::{
-    ActiveTurn, AgentId, AnyAgentHead, CallTarget, Deliverable, MemberId, ModelAnswer, Phase,
-    StopReason, TurnEpoch, TurnRequest, Work,
+    ActiveTurn, AgentId, AnyAgentHead, CallTarget, Deliverable, MemberId, Phase, StopReason,
+    TurnEpoch, TurnRequest, Work,
     agent_head::Status,
     stored::StoredRows,
     waits::{self, End, NextReport, Visit},
-    written::{Written, refused},
+    written::Written,
 };
 use crate::{
     clock::Millis,
@@ -70,8 +70,7 @@ impl<A: Agent> Handler for Driver<A> {
         };
         let by = TurnEpoch { agent, turn: turn.id, epoch: *head.epoch() };
         let visit = Visit { head: head.id(), entered: head.waits_since() };
-        let state = (head.status(), visit);
-        let mut step = self.step(state, &by, turn, &mut stored, task).await?;
+        let step = self.step((head.status(), visit), &by, turn, &mut stored, task).await?;
         step.read(&store, turn, &mut stored).await?;
         // A turn with open calls works only to be delivered: it was stopped while it waited.
         let ended = match &step {
@@ -92,7 +91,7 @@ impl<A: Agent> Handler for Driver<A> {
                         task.take(message);
                     }
                 }
-                written.work(&by, work, now)?;
+                written.work(&by, &work, now)?;
             }
             Step::Report(mut report) => {
                 if let Some(message) = report.message.take() {
@@ -114,7 +113,7 @@ enum Step {
     Claim,
     Reclaim,
     Stop(StopReason),
-    Work(Work),
+    Work(Arc<Work>),
     Report(NextReport),
     /// At most this time. A turn may be stopped, or is about to be by a deadline: the worker calls
     /// again.
@@ -136,8 +135,8 @@ impl<A: Agent> Driver<A> {
         let is_running = status == Status::Running;
         // Another worker may have written the calls of the step, or its answer.
         let step = (by.clone(), (turn.phase, turn.step, turn.calls));
-        let kept = task.take_kept();
-        let kept = kept.filter(|(of, _): &((TurnEpoch, (Phase, u32, u32)), Work)| *of == step);
+        let kept = task.take_kept::<((TurnEpoch, (Phase, u32, u32)), Arc<Work>)>();
+        let kept = kept.filter(|(of, _)| *of == step);
         if status != Status::Dispatched && task.taken_over {
             return Ok(Step::Reclaim);
         }
@@ -147,7 +146,10 @@ impl<A: Agent> Driver<A> {
                 return Ok(Step::Stop(StopReason::Unreadable));
             }
             (None, _) if status == Status::Dispatched => return Ok(Step::Claim),
-            (None, Some(why)) => Deliverable::Failed(json!({ "stopped": why.to_string() })).into(),
+            (None, Some(why)) => {
+                let stopped = Deliverable::Failed(json!({ "stopped": why.to_string() }));
+                Arc::new(stopped.into())
+            }
             // Takeovers are no failures of a turn that waits.
             (None, None) if task.is_last_attempt(if is_running { turn.takeovers } else { 0 }) => {
                 return Ok(Step::Stop(StopReason::Attempts));
@@ -162,19 +164,19 @@ impl<A: Agent> Driver<A> {
                 let stop = pin!(stopped(task.store(), by, turn.ends_at()));
                 let first = select(run, stop).await;
                 match first {
-                    Either::Left((result, _)) => result?,
+                    Either::Left((result, _)) => Arc::new(result?),
                     Either::Right(_) => return Ok(Step::Wait(None)),
                 }
             }
         };
-        task.keep((step, work.clone()));
+        task.keep((step, Arc::clone(&work)));
         Ok(Step::Work(work))
     }
 }
 
 impl Step {
     async fn read(
-        &mut self,
+        &self,
         store: &Store,
         turn: &ActiveTurn,
         stored: &mut StoredRows,
@@ -189,36 +191,17 @@ impl Step {
         stored.load(store, own, output).await?;
         let Self::Work(work) = self else { return Ok(()) };
         stored.parent(store, turn).await?;
-        if let Work::Call(answer) = work {
-            read_delegations(store, turn, answer, stored).await?;
+        let Work::Call(answer) = &**work else { return Ok(()) };
+        // The rows of the turns that the answer delegates.
+        let (mut turns, mut boxes) = (Vec::new(), Vec::new());
+        for (index, call) in (0..).zip(&answer.calls) {
+            let CallTarget::Agent { agent, task } = &call.target else { continue };
+            turns.push(MemberId { turn: turn.id, step: turn.step, index }.delegated());
+            boxes.extend([task.context_box, task.output_box]);
+            stored.head(store, agent).await?;
         }
-        Ok(())
+        stored.load(store, &turns, &boxes).await
     }
-}
-
-/// Reads the rows of the turns that an answer delegates. A call without its input is closed.
-async fn read_delegations(
-    store: &Store,
-    turn: &ActiveTurn,
-    answer: &mut ModelAnswer,
-    stored: &mut StoredRows,
-) -> Result<(), LoadError> {
-    let (mut turns, mut boxes) = (Vec::new(), Vec::new());
-    for (index, call) in (0..).zip(&answer.calls) {
-        let CallTarget::Agent { task, .. } = &call.target else { continue };
-        turns.push(MemberId { turn: turn.id, step: turn.step, index }.delegated());
-        boxes.extend([task.context_box, task.output_box]);
-    }
-    stored.load(store, &turns, &boxes).await?;
-    for call in &mut answer.calls {
-        let CallTarget::Agent { agent, task } = &call.target else { continue };
-        if let Some(missing) = stored.missing(task) {
-            call.target = CallTarget::Closed(refused(&missing));
-            continue;
-        }
-        stored.head(store, agent).await?;
-    }
-    Ok(())
 }
 
 /// Completes when the turn is stopped, or its time is up.

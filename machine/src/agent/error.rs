@@ -1,4 +1,4 @@
-use super::{BoxId, TurnRefusal};
+use super::TurnRefusal;
 use crate::{
     effects::{EffectError, act::ActError},
     store::LoadError,
@@ -13,10 +13,6 @@ pub enum AgentError {
     /// The protocol refuses it.
     #[error(transparent)]
     Refused(#[from] TurnRefusal),
-    /// The context box has fewer cards than the task reads.
-    #[error("box {box_id} has fewer than {cards} cards; enqueue the turn when it has them")]
-    #[allow(missing_docs, reason = "the names of the fields say enough")]
-    MissingCards { box_id: BoxId, cards: u64 },
     /// What it needs was not read.
     #[error(transparent)]
     Load(#[from] LoadError),

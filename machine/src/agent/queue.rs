@@ -78,6 +78,12 @@ impl Draft<'_> {
         if box_id == task.context_box {
             return Err(TurnRefusal::SameBox { box_id });
         }
+        // The input does not change later, so it must be there. A box never loses a card.
+        let context = self.rows.boxes.get(&task.context_box);
+        if context.map_or(0, |used| used.cards) < task.context_cards {
+            let (box_id, cards) = (task.context_box, task.context_cards);
+            return Err(TurnRefusal::MissingCards { box_id, cards });
+        }
         let used = self.used(box_id, &agent)?;
         let live = used.live.saturating_add(1);
         self.batch.boxes.insert(box_id, BoxUse { live, ..used });
@@ -87,9 +93,7 @@ impl Draft<'_> {
         self.batch.edges.push(edge(Primitive::Enqueue));
         self.batch.edges.extend(parent.map(|_| edge(Primitive::Join)));
         // A write that prunes the cards of its context meets this one.
-        if task.context_cards > 0
-            && let Some(used) = self.rows.boxes.get(&task.context_box)
-        {
+        if let Some(used) = context.filter(|_| task.context_cards > 0) {
             self.batch.boxes.entry(task.context_box).or_insert_with(|| used.clone());
         }
         let (status, stop, pruned_at) = (TurnStatus::Queued, None, None);

@@ -65,6 +65,8 @@ pub enum TurnRefusal {
     SameBox { box_id: BoxId },
     #[error("turns of `{agent}` write to box {box_id}; fork it")]
     BoxTaken { box_id: BoxId, agent: AgentId },
+    #[error("box {box_id} has fewer than {cards} cards; enqueue the turn when it has them")]
+    MissingCards { box_id: BoxId, cards: u64 },
     #[error("card {card} has {size} bytes, more than {MAX_CARD}; store it elsewhere")]
     TooLarge { card: CardId, size: u64 },
     #[error("the deliverable lacks `{}`; add what is missing", fields.join("`, `"))]

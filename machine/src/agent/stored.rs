@@ -6,16 +6,15 @@ use serde::{
     Deserialize, Serialize,
     de::{DeserializeOwned, IgnoredAny},
 };
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{
-    ActiveTurn, AgentError, AgentId, AnyAgentHead, BoxId, CallSource, Card, CardId, CardKind, Head,
-    MemberId, Task, TurnBatch, TurnId, TurnRecord, TurnRows, TurnStatus,
+    ActiveTurn, AgentId, AnyAgentHead, BoxId, CallSource, Card, CardId, CardKind, Head, MemberId,
+    TurnBatch, TurnId, TurnRecord, TurnRows, TurnStatus,
 };
 use crate::{
     clock::Millis,
     id::Id,
-    journal::is_too_deep,
     store::{
         LoadError, Store, Unavailable,
         backend::{Broken, Record, Records},
@@ -30,11 +29,6 @@ const ANSWER: &str = "answer";
 
 /// The bodies of the cards that a batch writes, as JSON.
 pub(super) type Bodies = BTreeMap<CardId, String>;
-
-/// A body that can be read again. One that is nested too deeply is its text.
-pub(super) fn readable(body: Value) -> Value {
-    if is_too_deep(&body) { body.to_string().into() } else { body }
-}
 
 /// A call that is answered from outside.
 #[derive(Debug, Serialize, Deserialize)]
@@ -149,13 +143,6 @@ impl StoredRows {
         self.read_rows(store, Records::Listed { kind: TURN, list, after, limit }).await
     }
 
-    /// Refuses a task that reads more cards than its context box has. A box never loses one.
-    pub(super) fn missing(&self, task: &Task) -> Option<AgentError> {
-        let (box_id, cards) = (task.context_box, task.context_cards);
-        let known = self.rows.boxes.get(&box_id).map_or(0, |used| used.cards);
-        (known < cards).then_some(AgentError::MissingCards { box_id, cards })
-    }
-
     /// Reads the cards of a box, without their bodies.
     pub(super) async fn headers(
         &mut self,
@@ -258,7 +245,7 @@ impl StoredRows {
         let cards = batch.cards.iter().map(|card| {
             let (id, list) = (card.header.id, Some(card.box_id.to_string()));
             let body = bodies.get(&id).map_or("null", String::as_str);
-            let body = format!("[{},{body}]", json!(card));
+            let body = format!("[{},{body}]", text_of(card));
             Record { body, ..self.record(CARD, id.0, list, &()) }
         });
         let edges = batch
@@ -278,8 +265,13 @@ impl StoredRows {
     ) -> Record {
         let key = (kind.to_owned(), id);
         let version = self.versions.get(&key).map_or(1, |before| before.saturating_add(1));
-        Record { kind: key.0, id, version, list, body: json!(body).to_string() }
+        Record { kind: key.0, id, version, list, body: text_of(body) }
     }
+}
+
+/// A row as JSON, at once: a tree of values in between would take several times as long.
+fn text_of(row: &impl Serialize) -> String {
+    serde_json::to_string(row).expect("names are texts, and numbers are finite")
 }
 
 /// The queued turns of an agent, oldest first; at most this many. Each is read by itself.

@@ -6,17 +6,15 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::{
-    ActiveTurn, AgentCall, AgentId, CallTarget, CardId, Deliverable, MAX_CARD, ModelAnswer,
-    NewAnswer, NewCard, NewDelivery, NewMember, NewSource, SUBMIT_RESULT, TurnBatch, TurnEpoch,
-    TurnRefusal, TurnRequest, TurnRows, TurnStatus, Work, decide,
-    stored::{Bodies, readable},
-    waits::NextReport,
+    AgentCall, AgentId, CallTarget, CardId, Deliverable, MAX_CARD, ModelAnswer, NewAnswer, NewCard,
+    NewDelivery, NewMember, NewSource, SUBMIT_RESULT, TurnBatch, TurnEpoch, TurnRefusal,
+    TurnRequest, TurnRows, TurnStatus, Work, decide, stored::Bodies, waits::NextReport,
 };
 use crate::{
     clock::Millis,
     contract::{ToolCall, bounded},
     id::Id,
-    journal::Digest,
+    journal::{Digest, is_too_deep},
 };
 
 pub(super) struct Written {
@@ -48,11 +46,12 @@ impl Written {
     pub(super) fn work(
         &mut self,
         by: &TurnEpoch,
-        work: Work,
+        work: &Work,
         now: Millis,
     ) -> Result<(), TurnRefusal> {
         let done = match work {
-            Work::Deliver(result) => self.deliver(by, result, now),
+            Work::Deliver(Deliverable::Done(body)) => self.deliver(by, (body, false), now),
+            Work::Deliver(Deliverable::Failed(body)) => self.deliver(by, (body, true), now),
             Work::Call(answer) => self.call(by, answer, now),
         };
         match done {
@@ -65,7 +64,7 @@ impl Written {
                 | TurnRefusal::Rejected { .. }),
             ) => {
                 let failed = json!({ "refused": bounded(refusal.to_string()) });
-                self.deliver(by, Deliverable::Failed(failed), now)
+                self.deliver(by, (&failed, true), now)
             }
             done => done,
         }
@@ -79,24 +78,20 @@ impl Written {
     ) -> Result<(), TurnRefusal> {
         let NextReport { member, ended_at, outcome, body, .. } = report;
         self.rows.ends.extend(ended_at.map(|at| (member, at)));
-        let (by, card) = (by.clone(), self.result(body));
+        let (by, card) = (by.clone(), self.result(&body));
         self.add(&TurnRequest::Report { by, member, outcome, card, now })
     }
 
     fn deliver(
         &mut self,
         by: &TurnEpoch,
-        result: Deliverable,
+        (body, is_failure): (&Value, bool),
         now: Millis,
     ) -> Result<(), TurnRefusal> {
-        let (is_failure, body) = match result {
-            Deliverable::Done(body) => (false, readable(body)),
-            Deliverable::Failed(body) => (true, body),
-        };
-        let fields =
-            body.as_object().map(|body| body.keys().cloned().collect()).unwrap_or_default();
-        let active = self.rows.heads.get(&by.agent).and_then(|head| head.active.clone());
-        let results = active.map(|turn| self.results(&turn, is_failure)).unwrap_or_default();
+        // One that is nested too deeply is a text, without fields.
+        let fields = body.as_object().filter(|_| !is_too_deep(body));
+        let fields = fields.map(|body| body.keys().cloned().collect()).unwrap_or_default();
+        let results = self.results(&by.agent, is_failure);
         let (by, deliverable) = (by.clone(), self.card(body));
         let new = NewDelivery { by, is_failure, deliverable, fields, results, now };
         self.add(&TurnRequest::Deliver(new))
@@ -104,34 +99,37 @@ impl Written {
 
     /// The results of the calls that have none. The one that was not made in a turn that is
     /// delivered without a failure has submitted its result.
-    fn results(&mut self, turn: &ActiveTurn, is_failure: bool) -> Vec<(u32, NewCard)> {
+    fn results(&mut self, agent: &AgentId, is_failure: bool) -> Vec<(u32, NewCard)> {
+        let active = self.rows.heads.get(agent).and_then(|head| head.active.as_ref());
+        let Some(turn) = active else { return Vec::new() };
         let why = turn.stop.map_or_else(|| "the turn has ended".to_owned(), |why| why.to_string());
+        let (unmade, unanswered) = (turn.unmade, turn.unanswered());
         let result = |index| {
-            let is_unmade = index < turn.unmade;
+            let is_unmade = index < unmade;
             let what = if is_unmade { "not_made" } else { "interrupted" };
             let body = match self.ended.get(&index) {
                 Some(body) => body.clone(),
                 None if is_unmade && !is_failure => json!({ "delivered": true }),
                 None => json!({ "error": { what: why } }),
             };
-            (index, self.result(body))
+            (index, self.result(&body))
         };
-        turn.unanswered().into_iter().map(result).collect()
+        unanswered.into_iter().map(result).collect()
     }
 
     fn call(
         &mut self,
         by: &TurnEpoch,
-        answer: ModelAnswer,
+        ModelAnswer { body, calls: called, tokens, cost }: &ModelAnswer,
         now: Millis,
     ) -> Result<(), TurnRefusal> {
-        let ModelAnswer { body, calls: called, tokens, cost } = answer;
-        let calls = u32::try_from(called.len()).unwrap_or(u32::MAX);
-        let new = NewAnswer { by: by.clone(), card: self.card(body), calls, tokens, cost, now };
+        let (calls, card) = (u32::try_from(called.len()).unwrap_or(u32::MAX), self.card(body));
+        let (tokens, cost) = (*tokens, *cost);
+        let new = NewAnswer { by: by.clone(), card, calls, tokens, cost, now };
         self.add(&TurnRequest::Answered(new))?;
         let mut refusal = TurnRefusal::SubmitResult;
-        if let [AgentCall { target: CallTarget::Submit(result), .. }] = &*called {
-            match self.deliver(by, Deliverable::Done(result.clone()), now) {
+        if let [AgentCall { target: CallTarget::Submit(result), .. }] = called.as_slice() {
+            match self.deliver(by, (result, false), now) {
                 Err(missing @ TurnRefusal::MissingFields { .. }) => refusal = missing,
                 delivered => return delivered,
             }
@@ -146,15 +144,14 @@ impl Written {
                 Err(TurnRefusal::Stopped { .. }) => return Ok(()),
                 Err(refusal) => {
                     let Some(at) = refused_call(&members, &refusal) else { return Err(refusal) };
-                    members[at].source = NewSource::Closed(self.card(refused(&refusal)));
+                    members[at].source = NewSource::Closed(self.card(&refused(&refusal)));
                 }
             }
         }
-        let made = called.into_iter().zip(&members);
-        let made = made.filter(|(_, member)| member.source == NewSource::Execution);
-        self.calls.extend(made.filter_map(|(call, _)| {
-            let CallTarget::Tool(call) = call.target else { return None };
-            Some(call)
+        let made = called.iter().zip(&members);
+        self.calls.extend(made.filter_map(|(call, member)| match (&call.target, &member.source) {
+            (CallTarget::Tool(call), NewSource::Execution) => Some(call.clone()),
+            _ => None,
         }));
         Ok(())
     }
@@ -172,13 +169,13 @@ impl Written {
             CallTarget::Outside => ("outside", json!(true), NewSource::Outside),
             CallTarget::Submit(result) => {
                 SUBMIT_RESULT.clone_into(&mut tool);
-                ("submit", result.clone(), NewSource::Closed(self.card(refused(refusal))))
+                ("submit", result.clone(), NewSource::Closed(self.card(&refused(refusal))))
             }
             CallTarget::Closed(result) => {
-                ("closed", json!(true), NewSource::Closed(self.result(result.clone())))
+                ("closed", json!(true), NewSource::Closed(self.result(result)))
             }
         };
-        let card = self.card(json!({ "tool": tool, "call_id": call_id, what: made }));
+        let card = self.card(&json!({ "tool": tool, "call_id": call_id, what: made }));
         let time = within.map(|time| Millis::try_from(time.as_millis()).unwrap_or(Millis::MAX));
         let deadline = time.map(|time| now.saturating_add(time));
         let (call_id, after) = (call_id.clone(), *after);
@@ -186,17 +183,21 @@ impl Written {
     }
 
     /// The card of a result. One that is too large is refused; that of an execution stays there.
-    fn result(&mut self, body: Value) -> NewCard {
+    fn result(&mut self, body: &Value) -> NewCard {
         match self.card(body) {
             NewCard { id: card, size, .. } if size > MAX_CARD => {
-                self.card(refused(&TurnRefusal::TooLarge { card, size }))
+                self.card(&refused(&TurnRefusal::TooLarge { card, size }))
             }
             card => card,
         }
     }
 
-    fn card(&mut self, body: Value) -> NewCard {
-        let text = readable(body).to_string();
+    /// A body that is nested too deeply is its text, so that it can be read again.
+    fn card(&mut self, body: &Value) -> NewCard {
+        let mut text = body.to_string();
+        if is_too_deep(body) {
+            text = Value::from(text).to_string();
+        }
         let (id, digest) = (CardId(Id::fresh()), Digest::of(&[text.as_bytes()]));
         let card = NewCard { id, digest, size: text.len() as u64 };
         self.bodies.insert(id, text);
@@ -215,7 +216,7 @@ impl Written {
 }
 
 /// The result of a call that is refused.
-pub(super) fn refused(why: &impl ToString) -> Value {
+fn refused(why: &impl ToString) -> Value {
     json!({ "error": { "refused": bounded(why.to_string()) } })
 }
 
@@ -235,6 +236,9 @@ fn refused_call(members: &[NewMember], refusal: &TurnRefusal) -> Option<usize> {
             TurnRefusal::SameBox { box_id } | TurnRefusal::BoxTaken { box_id, .. },
             NewSource::Turn { task, .. },
         ) => task.output_box == *box_id,
+        (TurnRefusal::MissingCards { box_id, cards }, NewSource::Turn { task, .. }) => {
+            (task.context_box, task.context_cards) == (*box_id, *cards)
+        }
         _ => false,
     };
     let mut last = members.iter().enumerate().rev();

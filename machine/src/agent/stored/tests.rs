@@ -1,8 +1,11 @@
+use serde_json::json;
+
 use super::*;
 use crate::{
     actor::Human,
     agent::{
-        AfterExecution, Agents, Member, NewTurn, StopReason, Terms, TurnRequest, TurnStop, decide,
+        AfterExecution, Agents, Member, NewTurn, StopReason, Task, Terms, TurnRequest, TurnStop,
+        decide,
     },
 };
 
