@@ -32,17 +32,9 @@ use turns::{Clerk, turn};
 /// The number of turns that are measured.
 const MEASURED: usize = 100;
 
-/// What is measured of a turn: its enqueueing, and the transitions of its head, each from one call
-/// of the handler to the next.
-const PARTS: [&str; 4] = ["enqueue", "dispatch", "claim", "deliver"];
-
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Part {
-    Enqueue,
-    Dispatch,
-    Claim,
-    Deliver,
-}
+/// What is measured: the enqueueing of a turn, and what there is from one call of its agent to the
+/// next, which is the delivery, with the dispatch and the claim of the next turn.
+const PARTS: [&str; 2] = ["enqueue", "turn"];
 
 /// The steps and the rows of each part.
 type Costs = [(i64, i64); PARTS.len()];
@@ -91,21 +83,20 @@ fn measure(runtime: &Runtime, file: &Path, history: usize) -> Costs {
         store.close().await.unwrap();
     });
     let seen = seen.lock().unwrap();
-    assert_eq!(seen.delivered, history + MEASURED);
+    assert_eq!(seen.running, history + MEASURED + 1);
     seen.costs
 }
 
 #[derive(Default)]
 struct Seen {
-    delivered: usize,
-    /// The transition that began with the last call, once they are measured.
-    part: Option<Part>,
+    /// The number of turns that have begun to run.
+    running: usize,
     costs: Costs,
 }
 
 impl Seen {
-    fn add(&mut self, part: Part, cost: Cost) {
-        let (steps, rows) = &mut self.costs[part as usize];
+    fn add(&mut self, part: usize, cost: Cost) {
+        let (steps, rows) = &mut self.costs[part];
         *steps += cost.steps;
         *rows += cost.rows;
     }
@@ -124,15 +115,15 @@ struct Probe {
 }
 
 impl Probe {
-    /// Adds the cost of the transition before. Returns how many turns were delivered.
-    fn enter(&self, part: Part) -> usize {
+    /// Adds the cost of the turn before. Returns how many turns were delivered.
+    fn enter(&self) -> usize {
         let (cost, mut seen) = (cost::take(&self.file), self.seen.lock().unwrap());
-        if let Some(before) = seen.part {
-            seen.add(before, cost);
-            seen.part = Some(part);
+        let delivered = seen.running;
+        seen.running += 1;
+        if delivered > self.history {
+            seen.add(1, cost);
         }
-        seen.delivered += usize::from(part == Part::Dispatch);
-        seen.delivered
+        delivered
     }
 
     /// Measures how turns are enqueued, and begins to measure how they run.
@@ -141,9 +132,8 @@ impl Probe {
         for number in self.first..self.first + MEASURED {
             agents.enqueue(turn(&self.agent, number)).await.unwrap();
         }
-        let (cost, mut seen) = (cost::take(&self.file), self.seen.lock().unwrap());
-        seen.add(Part::Enqueue, cost);
-        seen.part = Some(Part::Deliver);
+        let cost = cost::take(&self.file);
+        self.seen.lock().unwrap().add(0, cost);
     }
 }
 
@@ -151,17 +141,14 @@ impl Handler for Probe {
     type Machine = AnyAgentHead;
 
     async fn handle(&self, head: AnyAgentHead, task: &mut Task) -> Handled<AnyAgentHead> {
-        let part = match &head {
-            AnyAgentHead::Idle(_) => Part::Dispatch,
-            AnyAgentHead::Dispatched(_) => Part::Claim,
-            _ => Part::Deliver,
-        };
-        let delivered = self.enter(part);
-        if delivered == self.history + MEASURED {
-            return Ok(Next::Wait);
-        }
-        if delivered == self.history && part == Part::Deliver {
-            self.enqueue(&Agents::of(task.store())).await;
+        if matches!(head, AnyAgentHead::Running(_)) {
+            let delivered = self.enter();
+            if delivered == self.history + MEASURED {
+                return Ok(Next::Wait);
+            }
+            if delivered == self.history {
+                self.enqueue(&Agents::of(task.store())).await;
+            }
         }
         self.driver.handle(head, task).await
     }

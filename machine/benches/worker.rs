@@ -1,6 +1,6 @@
 //! The cost of the worker, against raw SQLite that does the same with hand-written statements at
 //! the same durability: `ratio NAME VALUE` lines, ours over theirs. `agent_turns` is a turn of an
-//! agent, against the worker with a machine that has as many commits.
+//! agent, against the worker with a machine that has as many moves.
 //!
 //! `cargo bench --package machine --bench worker`, or `-- NAME` for one of them.
 
@@ -170,8 +170,11 @@ fn raw_steps(file: &Path, workers: usize, jobs: usize) -> Duration {
 }
 
 /// Turns of agents, from their enqueueing to their deliverables, against as many jobs, from their
-/// creation to their end. Both have four commits: one of the client, and three of the worker, which
-/// drives as many agents as jobs at the same time.
+/// creation to their end. The client writes each of them, and then the worker makes three moves,
+/// with as many agents as jobs at the same time. Of a job, each move is a commit, after one that
+/// claims its lease. Those of a queued turn are in two commits, shared with the turns beside it:
+/// a delivery is written with the dispatch and the claim of the next turn. A turn has seven writes
+/// of records, too.
 fn agent_turns() {
     const EACH: usize = 64;
     const ROUNDS: usize = 5;

@@ -4,16 +4,17 @@ use futures_util::future::{Either, select};
 use serde_json::json;
 
 use super::{
-    ActiveTurn, AgentId, AnyAgentHead, CallTarget, Deliverable, MemberId, Phase, StopReason,
-    TurnEpoch, TurnRequest, Work,
+    ActiveTurn, AgentId, AnyAgentHead, CallTarget, Deliverable, Head, MemberId, Phase, StopReason,
+    TurnBatch, TurnEpoch, TurnRequest, Work,
     agent_head::Status,
-    stored::StoredRows,
+    decide,
+    stored::{Bodies, StoredRows},
     waits::{self, End, NextReport, Visit},
     written::Written,
 };
 use crate::{
     clock::Millis,
-    store::{LoadError, Store},
+    store::{LoadError, Store, backend::Record},
     worker::{Failure, Handled, Handler, Next, Task},
 };
 
@@ -60,13 +61,9 @@ impl<A: Agent> Handler for Driver<A> {
         let agent = head.context().agent.clone();
         let mut stored = StoredRows::of(&head);
         let Some(turn) = head.turn() else {
-            if stored.queue(&store, &agent, 1).await?.is_empty() {
-                return Ok(Next::Wait);
-            }
-            let mut written = Written::new(std::mem::take(&mut stored.rows));
-            written.add(&TurnRequest::Dispatch { agent, now: store.now() })?;
-            task.add_records(stored.records(&written.batch, &written.bodies));
-            return Ok(Next::Commit(head.moved(&written.batch, Vec::new(), None)));
+            let next = begin(&store, agent, stored).await?;
+            let is_none = next.0.is_empty();
+            return Ok(if is_none { Next::Wait } else { Next::Commit(begun(head, next, task)) });
         };
         let by = TurnEpoch { agent, turn: turn.id, epoch: *head.epoch() };
         let visit = Visit { head: head.id(), entered: head.waits_since() };
@@ -105,8 +102,54 @@ impl<A: Agent> Handler for Driver<A> {
         for head in written.woken(&by.agent) {
             task.wake(head);
         }
-        Ok(Next::Commit(head.moved(&written.batch, written.calls, None)))
+        // A worker that stops leaves the next turn to others. The outcomes of calls that the turn
+        // has left behind are not those of the next one: the idle head drops them.
+        let goes_on = written.batch.event.is_some()
+            && turn.waiting.is_empty()
+            && !task.is_stopping()
+            && (visit.entered == 0
+                || store.read::<AnyAgentHead>(visit.head).await?.messages.is_empty());
+        let head = head.moved(&written.batch, written.calls, None);
+        if !goes_on {
+            return Ok(Next::Commit(head));
+        }
+        // What keeps the next turn from its beginning does not keep this one from its end: the idle
+        // head meets it again.
+        let next = begin(&store, by.agent, StoredRows::of(&head)).await.unwrap_or_default();
+        Ok(Next::Commit(begun(head, next, task)))
     }
+}
+
+/// What makes the oldest queued turn of an idle agent the active one, and claims it: the batch of
+/// each move, and the records. The worker that dispatches a turn has it run, so both are one write.
+async fn begin(
+    store: &Store,
+    agent: AgentId,
+    mut stored: StoredRows,
+) -> Result<(Vec<TurnBatch>, Vec<Record>), Failure> {
+    if stored.queue(store, &agent, 1).await?.is_empty() {
+        return Ok(Default::default());
+    }
+    let dispatch = decide(&stored.rows, &TurnRequest::Dispatch { agent, now: store.now() })?;
+    let records = stored.records(&dispatch, &Bodies::new());
+    stored.rows.apply(&dispatch);
+    let claim = match &dispatch.head {
+        Some((agent, Head { epoch, active: Some(turn) })) if !turn.task.terms.unreadable => {
+            let by = TurnEpoch { agent: agent.clone(), turn: turn.id, epoch: *epoch };
+            Some(decide(&stored.rows, &TurnRequest::Claim { by })?)
+        }
+        _ => None,
+    };
+    Ok((std::iter::once(dispatch).chain(claim).collect(), records))
+}
+
+fn begun(
+    head: AnyAgentHead,
+    (batches, records): (Vec<TurnBatch>, Vec<Record>),
+    task: &mut Task,
+) -> AnyAgentHead {
+    task.add_records(records);
+    batches.iter().fold(head, |head, batch| head.moved(batch, Vec::new(), None))
 }
 
 enum Step {

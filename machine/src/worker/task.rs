@@ -221,7 +221,7 @@ impl Task {
     }
 
     /// Returns whether the worker was asked to stop, so that it begins no call.
-    pub(super) fn is_stopping(&self) -> bool {
+    pub(crate) fn is_stopping(&self) -> bool {
         self.shared.is_stopping()
     }
 
