@@ -11,6 +11,7 @@ use crate::{
     effects::EffectError,
     id::Id,
     journal::is_too_deep,
+    operate::{Error, ErrorKind, Operator},
     store::{
         CommitError, LoadError, Store,
         backend::{Condition, Records},
@@ -297,5 +298,27 @@ impl Agents {
     ) -> Result<Vec<(Card, Value)>, LoadError> {
         let list = box_id.to_string();
         stored::cards(&self.0, Records::Listed { kind: CARD, list, after: None, limit }).await
+    }
+}
+
+impl Operator<'_> {
+    /// Stops a turn of an agent, as [`Agents::stop`] does.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`]: nothing was changed.
+    pub async fn stop_turn(&self, turn: TurnId) -> Result<TurnStop, Error> {
+        Ok(Agents::of(&self.store).stop(turn, self.by).await?)
+    }
+}
+
+impl From<AgentError> for Error {
+    fn from(error: AgentError) -> Self {
+        match error {
+            AgentError::Load(error) => error.into(),
+            AgentError::Commit(error) => error.into(),
+            error if error.is_unknown() => Self::of(ErrorKind::NotFound, error),
+            error => Self::of(ErrorKind::Refused, error),
+        }
     }
 }

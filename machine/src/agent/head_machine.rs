@@ -154,31 +154,28 @@ impl AnyAgentHead {
         let is_reclaimed = epoch != *self.epoch();
         let before = self.turn().map(|turn| (turn.stop, turn.waiting.len()));
         let (stop, waiting) = before.unwrap_or_default();
-        match (self, active, batch.event.clone()) {
-            (Self::Idle(idle), Some(turn), None) => idle.dispatch(epoch, turn, runtime).into(),
-            (Self::Dispatched(head), Some(turn), None) if turn.stop != stop => {
-                head.stop(turn, runtime).into()
-            }
-            (Self::Dispatched(head), Some(turn), None) => head.claim(turn, runtime).into(),
-            (Self::Running(head), Some(turn), None) if turn.phase == Phase::Suspended => {
+        let Some(turn) = active else {
+            return match (self, batch.event.clone()) {
+                (Self::Running(head), Some(event)) => head.deliver(event, runtime).into(),
+                (other, _) => other,
+            };
+        };
+        let is_stopped = turn.stop != stop;
+        match self {
+            Self::Idle(head) => head.dispatch(epoch, turn, runtime).into(),
+            Self::Dispatched(head) if is_stopped => head.stop(turn, runtime).into(),
+            Self::Dispatched(head) => head.claim(turn, runtime).into(),
+            Self::Running(head) if turn.phase == Phase::Suspended => {
                 head.call(turn, calls, runtime).into()
             }
-            (Self::Running(head), Some(turn), None) if turn.stop != stop => {
-                head.stop(turn, runtime).into()
-            }
-            (Self::Running(head), Some(turn), None) if is_reclaimed => {
-                head.reclaim(epoch, turn, runtime).into()
-            }
-            (Self::Running(head), Some(turn), None) => head.answer(turn, runtime).into(),
-            (Self::Running(head), None, Some(event)) => head.deliver(event, runtime).into(),
-            (Self::Suspended(head), Some(turn), None) if is_reclaimed => {
-                head.reclaim(epoch, turn, runtime).into()
-            }
-            (Self::Suspended(head), Some(turn), None) if turn.waiting.len() < waiting => {
+            Self::Running(head) if is_stopped => head.stop(turn, runtime).into(),
+            Self::Running(head) if is_reclaimed => head.reclaim(epoch, turn, runtime).into(),
+            Self::Running(head) => head.answer(turn, runtime).into(),
+            Self::Suspended(head) if is_reclaimed => head.reclaim(epoch, turn, runtime).into(),
+            Self::Suspended(head) if turn.waiting.len() < waiting => {
                 head.report(turn, runtime).into()
             }
-            (Self::Suspended(head), Some(turn), None) => head.stop(turn, runtime).into(),
-            (other, ..) => other,
+            Self::Suspended(head) => head.stop(turn, runtime).into(),
         }
     }
 }

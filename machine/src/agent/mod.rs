@@ -2,7 +2,6 @@
 
 mod activity;
 mod agents;
-mod card;
 mod decide;
 mod driver;
 mod error;
@@ -11,7 +10,6 @@ mod head;
 mod head_machine;
 mod held;
 mod ids;
-mod limits;
 mod overview;
 mod prompt;
 mod prune;
@@ -19,8 +17,6 @@ mod queue;
 mod record;
 mod refusal;
 mod request;
-mod rows;
-mod stop;
 mod stored;
 mod waits;
 mod why;
@@ -29,26 +25,24 @@ mod written;
 
 pub use activity::{Activity, Signalling};
 pub use agents::Agents;
-pub use card::{Card, CardKind, MAX_CARD, NewCard};
-pub use decide::decide;
+pub use decide::{TurnBatch, TurnRows, decide};
 pub use driver::{Agent, Driver};
 pub use error::AgentError;
 pub use events::{AgentEvent, AgentEventKind, AgentEvents, StepPhase};
 pub use head::{ActiveTurn, CallSource, Head, Member, Phase};
 pub use head_machine::{AgentHead, AnyAgentHead, HeadContext, agent_head};
 pub use ids::{AgentId, BoxId, CardId, MemberId, TurnEpoch, TurnId};
-pub use limits::{Limits, Resource, Usage};
 pub use overview::{AgentOverview, DeliveredTurn, QueuedTurn, TurnOverview, WaitingCall};
 pub use prompt::{Conversation, ConversationError};
 pub use prune::PrunedTurns;
 pub use record::{
-    BoxUse, EdgePhase, Primitive, Task, TaskEvent, Terms, TurnEdge, TurnRecord, TurnStatus,
+    BoxUse, Card, CardKind, EdgePhase, Limits, MAX_CARD, NewCard, Primitive, Resource, Task,
+    TaskEvent, Terms, TurnEdge, TurnRecord, TurnStatus, Usage,
 };
 pub use refusal::TurnRefusal;
 pub use request::{
     MAX_MEMBERS, MAX_NAME, MAX_REJECTED, NewAnswer, NewDelivery, NewMember, NewSource, NewTurn,
     SUBMIT_RESULT, TurnRequest, WaitOutcome,
 };
-pub use rows::{TurnBatch, TurnRows};
 pub use why::{AfterExecution, StopReason, TurnEnd, TurnStop};
 pub use work::{AgentCall, CallTarget, Deliverable, ModelAnswer, Work};
