@@ -147,6 +147,53 @@ fn a_delivery_that_meets_a_new_turn_is_repeated_without_the_agent() {
     });
 }
 
+/// Counts what it decides to write.
+struct Counted {
+    driver: Driver<Clerk>,
+    writes: Count,
+}
+
+impl Handler for Counted {
+    type Machine = AnyAgentHead;
+
+    async fn handle(&self, head: AnyAgentHead, task: &mut Task) -> Handled<AnyAgentHead> {
+        let next = self.driver.handle(head, task).await?;
+        if let Next::Commit(_) = next {
+            self.writes.add();
+        }
+        Ok(next)
+    }
+}
+
+/// The first one is dispatched when it is enqueued.
+#[test]
+fn a_turn_is_claimed_in_the_batch_that_delivers_the_one_before() {
+    timed(async |store: Store, _: Hand| {
+        queued(&store, 3).await;
+        let writes = Count::default();
+        let handler = Counted { driver: Driver(Clerk::default()), writes: writes.clone() };
+        settle(worker(&store).handler(handler)).await;
+        assert_eq!(story(&store, "planner").await.0, ["dispatch", "claim", "deliver"].repeat(3));
+        assert_eq!(writes.get(), 4, "a claim, and three deliveries");
+    });
+}
+
+/// Otherwise the time of that turn would pass while no worker is there.
+#[test]
+fn a_worker_that_stops_leaves_the_next_turn_in_the_queue() {
+    timed(async |store: Store, _: Hand| {
+        let agents = queued(&store, 2).await;
+        let hold = Arc::new((Notify::new(), Notify::new()));
+        let clerk = Clerk { hold: Some(Arc::clone(&hold)), ..Clerk::default() };
+        let running = worker(&store).handler(Driver(clerk)).start();
+        notified(&hold.0).await;
+        let (stopped, ()) = tokio::join!(running.stop(), async { hold.1.notify_one() });
+        stopped.unwrap();
+        assert_eq!(story(&store, "planner").await.0, ["dispatch", "claim", "deliver"]);
+        assert_eq!(agents.queued(&agent("planner"), 9).await.unwrap().len(), 1);
+    });
+}
+
 /// Breaks the record of its output box.
 struct Vandal {
     calls: Count,

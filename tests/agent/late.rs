@@ -5,7 +5,8 @@
 use machine::{
     agent::{
         ActiveTurn, AfterExecution, Agent, AgentCall, AgentId, Agents, BoxId, CallTarget, CardKind,
-        Deliverable, Driver, ModelAnswer, NewTurn, Resource, StopReason, TurnEnd, TurnStatus, Work,
+        Deliverable, Driver, MemberId, ModelAnswer, NewTurn, Resource, StopReason, TurnEnd,
+        TurnStatus, Work,
     },
     clock::{Clock, Millis},
     contract::{Registry, ToolCall, ToolSpec},
@@ -18,7 +19,7 @@ use tokio::sync::Semaphore;
 use super::{
     queue::{passes, queued, staff, story},
     sets::{Caller, waiting},
-    support::{agent, child, id, new_turn},
+    support::{agent, child, id, new_turn, turn},
 };
 use crate::worker::prelude::{
     Applied, Arc, Count, Delivery, Duration, Hand, Store, Worker, timed, until, worker,
@@ -53,8 +54,25 @@ fn spec(name: &str) -> ToolSpec {
     ToolSpec::irreversible("office", name).unwrap()
 }
 
+/// Sends the same mail in each turn. The first one also asks something.
+struct Twice;
+
+impl Agent for Twice {
+    async fn run(&self, agent: &AgentId, active: &ActiveTurn, _: &Task) -> Result<Work, Failure> {
+        let target = match active.step {
+            1 if agent.0 == "planner" => CallTarget::Tool(ToolCall::new(&spec("mail"), "{}")?),
+            2 if active.id == turn(1) => CallTarget::Outside,
+            _ => return Ok(Deliverable::Done(json!("sent")).into()),
+        };
+        let within = (active.step == 1).then_some(LIMIT);
+        let (tool, call_id) = ("next".to_owned(), "call_next".to_owned());
+        let call = AgentCall { tool, call_id, target, within, after: AfterExecution::Suspend };
+        Ok(Work::Call(ModelAnswer { calls: vec![call], ..ModelAnswer::default() }))
+    }
+}
+
 /// Each tool answers when it is released.
-fn sender(store: &Store, gates: &Arc<[Semaphore; 2]>, begun: &Count) -> Worker {
+fn sender(agent: impl Agent, store: &Store, gates: &Arc<[Semaphore; 2]>, begun: &Count) -> Worker {
     let mut registry = Registry::new();
     for (place, name) in NAMES.into_iter().enumerate() {
         let (gates, begun) = (Arc::clone(gates), begun.clone());
@@ -68,7 +86,7 @@ fn sender(store: &Store, gates: &Arc<[Semaphore; 2]>, begun: &Count) -> Worker {
         });
         added.unwrap();
     }
-    worker(store).handler(Driver(Sender)).other_tools(Arc::new(registry))
+    worker(store).handler(Driver(agent)).other_tools(Arc::new(registry))
 }
 
 /// The numbers of the calls that were answered, with their results.
@@ -88,7 +106,7 @@ fn a_late_result_is_that_of_an_equal_call() {
     timed(async |store: Store, hand: Hand| {
         let agents = queued(&store, 1).await;
         let (gates, begun) = (Arc::new([0; 2].map(Semaphore::new)), Count::default());
-        let running = sender(&store, &gates, &begun).start();
+        let running = sender(Sender, &store, &gates, &begun).start();
         until("both calls have begun", async || begun.get() == 2).await;
         passes(LIMIT, &hand, &agents, 2).await;
         until("the mail is overdue", async || results(&agents).await.len() == 1).await;
@@ -116,6 +134,32 @@ fn a_late_result_is_that_of_an_equal_call() {
         let expected =
             ["dispatch", "claim", "call", "report", "report", "call", "report", "deliver"];
         assert_eq!(moves, expected);
+    });
+}
+
+/// The next turn begins after its end.
+#[test]
+fn a_late_result_is_not_that_of_an_equal_call_of_the_next_turn() {
+    timed(async |store: Store, hand: Hand| {
+        let agents = queued(&store, 2).await;
+        let (gates, begun) = (Arc::new([0; 2].map(Semaphore::new)), Count::default());
+        let running = sender(Twice, &store, &gates, &begun).start();
+        until("the mail has begun", async || begun.get() == 1).await;
+        passes(LIMIT, &hand, &agents, 3).await;
+        let asks = async || results(&agents).await.len() == 1 && waiting(&agents).await == Some(1);
+        until("the mail is overdue", asks).await;
+        gates[0].add_permits(1);
+        until("the mail is sent", async || ended(&store).await == 1).await;
+        let call = MemberId { turn: turn(1), step: 2, index: 0 };
+        agents.answer(call, json!("yes")).await.unwrap();
+        let is_over = async || story(&store, "planner").await.1.len() == 2;
+        until("both turns are delivered", is_over).await;
+        running.stop().await.unwrap();
+
+        assert_eq!(begun.get(), 1, "the mail is sent once");
+        let found = results(&agents).await;
+        assert_eq!(found[1], (2, 0, json!({ "answer": "yes" })));
+        assert!(found[2].2["error"]["already_done"].is_object(), "{found:?}");
     });
 }
 

@@ -78,15 +78,14 @@ impl Agents {
     }
 
     async fn add(&self, new: &NewTurn, at_once: bool) -> Result<(), AgentError> {
-        let mut tries = 0;
-        loop {
-            tries += 1;
+        for _ in 1..MAX_TRIES {
             match self.try_to_add(new, at_once).await {
                 // The head, or the use of the box, has changed since it was read.
-                Err(AgentError::Commit(error)) if error.is_conflict() && tries < MAX_TRIES => {}
+                Err(AgentError::Commit(error)) if error.is_conflict() => {}
                 added => return added,
             }
         }
+        self.try_to_add(new, at_once).await
     }
 
     async fn try_to_add(&self, new: &NewTurn, at_once: bool) -> Result<(), AgentError> {
@@ -268,10 +267,7 @@ impl Agents {
         agent: &AgentId,
         limit: usize,
     ) -> Result<Vec<(TurnId, TurnRecord)>, LoadError> {
-        let mut stored = StoredRows::default();
-        let queued = stored.queue(&self.0, agent, limit).await?;
-        let mut rows = stored.rows.turns;
-        Ok(queued.into_iter().filter_map(|turn| rows.remove_entry(&turn)).collect())
+        stored::queued(&self.0, agent, limit).await?.into_iter().collect()
     }
 
     /// The record of a turn; `None` if it is unknown.
