@@ -143,14 +143,12 @@ impl Draft<'_> {
     /// The active turn, if the worker holds it: the gate of every step.
     pub(super) fn held(&self, by: &TurnEpoch) -> Result<Held, TurnRefusal> {
         let held = self.active(&by.agent, by.turn)?;
-        if held.epoch != by.epoch {
-            return Err(TurnRefusal::StaleEpoch {
-                turn: by.turn,
-                epoch: by.epoch,
-                current: held.epoch,
-            });
+        let (turn, epoch, current) = (by.turn, by.epoch, held.epoch);
+        if epoch == current {
+            Ok(held)
+        } else {
+            Err(TurnRefusal::StaleEpoch { turn, epoch, current })
         }
-        Ok(held)
     }
 
     /// Writes the head. The children of a stopped turn do not wait for its delivery.

@@ -78,9 +78,7 @@ impl<A: Agent> Handler for Driver<A> {
         };
         let (now, mut written) = (store.now(), Written::new(std::mem::take(&mut stored.rows)));
         match step {
-            Step::Claim => written.add(&TurnRequest::Claim { by: by.clone() })?,
-            Step::Reclaim => written.add(&TurnRequest::Reclaim { by: by.clone() })?,
-            Step::Stop(why) => written.add(&TurnRequest::Stop { turn: turn.id, why })?,
+            Step::Request(request) => written.add(&request)?,
             Step::Work(work) => {
                 for (index, End { body, message, .. }) in ended {
                     written.ended.insert(index, body);
@@ -153,9 +151,7 @@ fn begun(
 }
 
 enum Step {
-    Claim,
-    Reclaim,
-    Stop(StopReason),
+    Request(TurnRequest),
     Work(Arc<Work>),
     Report(NextReport),
     /// At most this time. A turn may be stopped, or is about to be by a deadline: the worker calls
@@ -180,22 +176,23 @@ impl<A: Agent> Driver<A> {
         let step = (by.clone(), (turn.phase, turn.step, turn.calls));
         let kept = task.take_kept::<((TurnEpoch, (Phase, u32, u32)), Arc<Work>)>();
         let kept = kept.filter(|(of, _)| *of == step);
+        let stop = |why| Ok(Step::Request(TurnRequest::Stop { turn: turn.id, why }));
         if status != Status::Dispatched && task.taken_over {
-            return Ok(Step::Reclaim);
+            return Ok(Step::Request(TurnRequest::Reclaim { by: by.clone() }));
         }
         let work = match (kept, turn.stop) {
             (Some((_, work)), _) => work,
-            (None, None) if turn.task.terms.unreadable => {
-                return Ok(Step::Stop(StopReason::Unreadable));
+            (None, None) if turn.task.terms.unreadable => return stop(StopReason::Unreadable),
+            (None, _) if status == Status::Dispatched => {
+                return Ok(Step::Request(TurnRequest::Claim { by: by.clone() }));
             }
-            (None, _) if status == Status::Dispatched => return Ok(Step::Claim),
             (None, Some(why)) => {
                 let stopped = Deliverable::Failed(json!({ "stopped": why.to_string() }));
                 Arc::new(stopped.into())
             }
             // Takeovers are no failures of a turn that waits.
             (None, None) if task.is_last_attempt(if is_running { turn.takeovers } else { 0 }) => {
-                return Ok(Step::Stop(StopReason::Attempts));
+                return stop(StopReason::Attempts);
             }
             (None, None) if !is_running => {
                 let store = task.store().clone();
@@ -224,13 +221,14 @@ impl Step {
         turn: &ActiveTurn,
         stored: &mut StoredRows,
     ) -> Result<(), LoadError> {
-        if matches!(self, Self::Claim | Self::Reclaim | Self::Wait(_)) {
+        let is_stop = matches!(self, Self::Request(TurnRequest::Stop { .. }));
+        if !is_stop && matches!(self, Self::Request(_) | Self::Wait(_)) {
             return Ok(());
         }
         stored.children(store, turn).await?;
         let (own, output) = (slice::from_ref(&turn.id), slice::from_ref(&turn.task.output_box));
         let own: &[_] = if matches!(self, Self::Report(_)) { &[] } else { own };
-        let output: &[_] = if matches!(self, Self::Stop(_)) { &[] } else { output };
+        let output: &[_] = if is_stop { &[] } else { output };
         stored.load(store, own, output).await?;
         let Self::Work(work) = self else { return Ok(()) };
         stored.parent(store, turn).await?;
