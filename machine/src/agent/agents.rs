@@ -92,7 +92,7 @@ impl Agents {
         let (store, agent, task, now) = (&self.0, &new.agent, &new.task, self.0.now());
         let head = self.load(agent).await?;
         let mut stored = StoredRows::of(&head);
-        stored.load(store, &[new.id], &[task.context_box, task.output_box]).await?;
+        stored.load(store, &[new.id], &task.boxes().collect::<Vec<_>>()).await?;
         // The queue of an idle agent is empty, unless a worker is about to dispatch its first turn.
         let is_free = head.turn().is_none() && stored.queue(store, agent, 1).await?.is_empty();
         let new = new.clone();

@@ -238,7 +238,7 @@ impl Step {
         for (index, call) in (0..).zip(&answer.calls) {
             let CallTarget::Agent { agent, task } = &call.target else { continue };
             turns.push(MemberId { turn: turn.id, step: turn.step, index }.delegated());
-            boxes.extend([task.context_box, task.output_box]);
+            boxes.extend(task.boxes());
             stored.head(store, agent).await?;
         }
         stored.load(store, &turns, &boxes).await

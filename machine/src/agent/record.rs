@@ -23,6 +23,14 @@ pub struct Task {
     pub terms: Terms,
 }
 
+impl Task {
+    /// The boxes whose rows count when it is enqueued.
+    pub(super) fn boxes(&self) -> impl Iterator<Item = BoxId> {
+        let context = (self.context_cards > 0).then_some(self.context_box);
+        std::iter::once(self.output_box).chain(context)
+    }
+}
+
 fn readable<'de, D: Deserializer<'de>>(reader: D) -> Result<Terms, D::Error> {
     let terms = Value::deserialize(reader)?;
     Ok(serde_json::from_value(terms).unwrap_or_else(|_| unreadable()))
