@@ -100,21 +100,20 @@ impl<A: Agent> Handler for Driver<A> {
         for head in written.woken(&by.agent) {
             task.wake(head);
         }
-        // A worker that stops leaves the next turn to others. The outcomes of calls that the turn
-        // has left behind are not those of the next one: the idle head drops them.
-        let goes_on = written.batch.event.is_some()
-            && turn.waiting.is_empty()
-            && !task.is_stopping()
-            && (visit.entered == 0
-                || store.read::<AnyAgentHead>(visit.head).await?.messages.is_empty());
+        // A worker that stops leaves the next turn to others.
+        let (is_end, has_open) = (written.batch.event.is_some(), !turn.waiting.is_empty());
         let head = head.moved(&written.batch, written.calls, None);
-        if !goes_on {
+        if !is_end || has_open || task.is_stopping() {
             return Ok(Next::Commit(head));
         }
         // What keeps the next turn from its beginning does not keep this one from its end: the idle
-        // head meets it again.
+        // head meets it again. That head also drops the outcomes of calls that this turn has left
+        // behind, because they are not those of the next one.
         let next = begin(&store, by.agent, StoredRows::of(&head)).await.unwrap_or_default();
-        Ok(Next::Commit(begun(head, next, task)))
+        let drops = visit.entered > 0
+            && !next.0.is_empty()
+            && !store.read::<AnyAgentHead>(visit.head).await?.messages.is_empty();
+        Ok(Next::Commit(if drops { head } else { begun(head, next, task) }))
     }
 }
 
