@@ -82,7 +82,7 @@ fn difference(workspace: &Workspace, sets: &[EditSet]) -> Result<String, Refusal
         let bytes = image.map_or_else(|| Ok(Vec::new()), |it| workspace.store.get(it.digest))?;
         Ok::<_, Refusal>(String::from_utf8_lossy(&bytes).into_owned())
     };
-    for Change { path, before, after } in sets.iter().flat_map(|set| &set.changes) {
+    for Change { path, before, after, .. } in sets.iter().flat_map(|set| &set.changes) {
         let act = match (before, after) {
             (None, _) => "create",
             (_, None) => "delete",

@@ -43,8 +43,8 @@ fn command(argv: &[&str], timeout: u64) -> Run {
 
 fn edit(paths: &[&str], mode: u32) -> EditSet {
     let after = Some(Image { digest: Digest::of(b"new"), mode });
-    let changes = paths.iter().map(|path| Change { path: place(path), before: None, after });
-    EditSet { changes: changes.collect() }
+    let change = |path: &&str| Change { path: place(path), from: None, before: None, after };
+    EditSet { changes: paths.iter().map(change).collect() }
 }
 
 /// A job that repairs, and has made this many calls.

@@ -1,4 +1,13 @@
-use std::{fs, os::unix::fs::PermissionsExt};
+use std::{
+    fs,
+    io::{self, Write},
+    os::unix::fs::{MetadataExt, PermissionsExt, chown},
+};
+
+use rustix::{
+    buffer::spare_capacity,
+    fs::{XattrFlags, getxattr, setxattr},
+};
 
 use crate::{
     desk::{Desk, FILES, delete, disk_is_full, kill, patch, place, process, rename, write},
@@ -191,4 +200,55 @@ fn permissions_are_kept() {
     assert_eq!(mode(desk.store()), 0o700);
     let before = set.changes[0].before.unwrap();
     assert_eq!(mode(desk.store().join("blobs").join(before.digest.to_string())), 0o600);
+}
+
+/// An access control list by which a user may read.
+fn list() -> Vec<u8> {
+    let entries: [(u16, u16, u32); 5] =
+        [(1, 6, u32::MAX), (2, 4, 1), (4, 4, u32::MAX), (16, 4, u32::MAX), (32, 4, u32::MAX)];
+    let bytes = entries.into_iter().flat_map(|(kind, rights, user)| {
+        [&kind.to_le_bytes()[..], &rights.to_le_bytes()[..], &user.to_le_bytes()[..]].concat()
+    });
+    2_u32.to_le_bytes().into_iter().chain(bytes).collect()
+}
+
+/// Also those of a file that is moved, or comes back. A file gets no list that its folder gives to
+/// new ones.
+#[test]
+fn owners_and_attributes_are_kept() {
+    let table = [("user.note", b"a note".to_vec()), ("system.posix_acl_access", list())];
+    for (name, value) in table {
+        let desk = Desk::on_disk(&FILES);
+        let set =
+            |path: &str, name: &str| setxattr(desk.path(path), name, &value, XattrFlags::empty());
+        if let Err(error) = ["a", "b", "c"].into_iter().try_for_each(|path| set(path, name)) {
+            let _ = writeln!(io::stderr(), "skipped: needs extended attributes ({error})");
+            continue;
+        }
+        let _ = set("sub", "system.posix_acl_default");
+        // Others than those of a new file, for those who may.
+        let _ = chown(desk.path("a"), Some(1), Some(2));
+        let kept = |path: &str| {
+            let (about, mut value) = (fs::metadata(desk.path(path)).unwrap(), Vec::new());
+            value.reserve(1 << 10);
+            let is_there = getxattr(desk.path(path), name, spare_capacity(&mut value)).is_ok();
+            (about.uid(), about.gid(), is_there, value)
+        };
+        let before = ["a", "b", "c", "sub/d"].map(kept);
+        assert_eq!(before.each_ref().map(|it| it.2), [true, true, true, false], "{name}");
+        applied(
+            &desk,
+            &[
+                patch("a", "@@\n-one\n+ONE\n"),
+                delete("b", "two\n"),
+                rename("c", "moved"),
+                patch("moved", "@@\n-three\n+THREE\n"),
+                patch("sub/d", "@@\n-four\n+FOUR\n"),
+            ],
+        );
+        let expected = [0, 2, 3].map(|index| before[index].clone());
+        assert_eq!(["a", "moved", "sub/d"].map(kept), expected, "{name}");
+        desk.open().undo().unwrap();
+        assert_eq!(["a", "b", "c", "sub/d"].map(kept), before, "{name}");
+    }
 }

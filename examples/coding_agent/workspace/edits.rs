@@ -65,7 +65,7 @@ impl Workspace {
         let is_moved = |gone: Option<Digest>| {
             changes.iter().any(|it| it.before.is_none() && digest(&it.after) == gone)
         };
-        for Change { path, before, after } in changes {
+        for Change { path, before, after, .. } in changes {
             let Some(old) = before else { continue };
             if after.is_none() && is_moved(digest(before)) {
                 continue;
@@ -85,10 +85,10 @@ impl Workspace {
         let newest = self.undoable()?;
         let (number, set) = newest.ok_or_else(|| Refusal::new("undo", refusal::NOTHING_TO_UNDO))?;
         let (mut changes, mut conflicts) = (Vec::new(), Vec::new());
-        for Change { path, before, after } in set.changes.into_iter().rev() {
+        for Change { path, before, after, .. } in set.changes.into_iter().rev() {
             let found = self.folder.look(&path)?;
             if found == Found::from(after) {
-                changes.push(Change { path, before: after, after: before });
+                changes.push(Change { path, from: None, before: after, after: before });
             } else {
                 conflicts.push(Conflict { path, found, kept: None });
             }
@@ -161,7 +161,7 @@ impl Workspace {
         let edits = self.edits(&record)?;
         for (edit, change) in edits.iter().zip(&record.set.changes) {
             let gone = || Refusal::new(&change.path, refusal::FOLDER_GONE);
-            edit.as_ref().ok_or_else(gone)?.stage()?;
+            edit.as_ref().ok_or_else(gone)?.stage(&record)?;
         }
         record.phase = Phase::Intended;
         self.store.save(&record)?;

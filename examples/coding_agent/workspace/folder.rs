@@ -37,13 +37,15 @@ const PERMISSIONS: u32 = 0o7777;
 /// beneath what was opened. It is locked while this lives.
 #[derive(Debug)]
 pub struct Folder {
-    root: File,
+    pub(super) root: File,
     pub path: PathBuf,
 }
 
 /// A file as it was read.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Contents {
+    /// Where it was.
+    pub path: Place,
     pub bytes: Vec<u8>,
     pub mode: u32,
     /// The number of its hard links.
@@ -101,11 +103,7 @@ impl Folder {
 
     /// Reads a regular file; `None` if nothing is there.
     pub fn read(&self, place: &Place) -> Result<Option<Contents>, Refusal> {
-        let file = match open(&self.root, place.as_str(), OFlags::NONBLOCK) {
-            Ok(file) => file,
-            Err(Errno::NOENT) => return Ok(None),
-            Err(error) => return Err(refused(place.as_str(), error)),
-        };
+        let Some(file) = find(&self.root, place.as_str())? else { return Ok(None) };
         let about = file.metadata().at(place)?;
         if !about.is_file() {
             return Err(Refusal::new(place, refusal::NO_FILE));
@@ -115,7 +113,8 @@ impl Folder {
         if bytes.len() as u64 > MOST_BYTES {
             return Err(Refusal::new(place, (Code::E_INVALID_ARGS, "it is larger than 4 MiB")));
         }
-        Ok(Some(Contents { bytes, mode: about.mode() & PERMISSIONS, names: about.nlink() }))
+        let (path, mode) = (place.clone(), about.mode() & PERMISSIONS);
+        Ok(Some(Contents { path, bytes, mode, names: about.nlink() }))
     }
 
     /// Lists what is in a folder.
@@ -216,6 +215,15 @@ pub fn look(folder: &File, path: &(impl AsRef<Path> + ?Sized)) -> Result<Found, 
     }
     let digest = Digest::of_reader(&file).at(path.display())?;
     Ok(Found::File(Image { digest, mode: about.mode() & PERMISSIONS }))
+}
+
+/// Opens what is at a path in a folder; `None` if nothing is there.
+pub fn find(folder: &File, path: &str) -> Result<Option<File>, Refusal> {
+    match open(folder, path, OFlags::NONBLOCK) {
+        Ok(file) => Ok(Some(file)),
+        Err(Errno::NOENT) => Ok(None),
+        Err(error) => Err(refused(path, error)),
+    }
 }
 
 /// Follows no link, in no part of the path.

@@ -5,6 +5,7 @@
 //! [`store`] has the records, the contents, and every file that was replaced: no file that was ever
 //! at a path is deleted.
 
+pub mod attributes;
 pub mod edits;
 pub mod folder;
 pub mod patch;

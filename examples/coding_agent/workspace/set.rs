@@ -99,6 +99,8 @@ pub enum Side {
 #[serde(deny_unknown_fields)]
 pub struct Change {
     pub path: Place,
+    /// The path that the new file was moved from.
+    pub from: Option<Place>,
     pub before: Option<Image>,
     pub after: Option<Image>,
 }

@@ -3,22 +3,22 @@
 //! an exchange; and the files that are kept in the store, where what was displaced ends.
 
 use std::{
-    fs::{File, Permissions},
-    io::{self, Write},
-    os::unix::fs::{PermissionsExt, fchown},
+    fs::File,
+    io::{ErrorKind, Write},
     time::{SystemTime, UNIX_EPOCH},
 };
 
 use rustix::{
-    fs::{AtFlags, Mode, OFlags, RenameFlags, openat, renameat_with, statat, unlinkat},
+    fs::{AtFlags, Mode, OFlags, RenameFlags, openat, renameat_with, unlinkat},
     io::Errno,
 };
 
 use super::{
+    attributes::keep,
     edits::{Step, Workspace},
-    folder::look,
-    refusal::{At, Refusal},
-    set::{Change, Conflict, Found, Image, Side},
+    folder::{find, look},
+    refusal::{self, At, Refusal},
+    set::{Change, Conflict, Found, Side},
     store::Record,
 };
 
@@ -49,27 +49,41 @@ impl<'a> Edit<'a> {
     }
 
     /// Writes the new file beside the path.
-    pub fn stage(&self) -> Result<(), Refusal> {
-        if let Some(after) = self.change.after {
-            let bytes = self.workspace.store.get(after.digest)?;
-            self.write(&bytes, after).at(&self.change.path)?;
-            self.watch(Step::Staged)?;
-        }
-        Ok(())
-    }
-
-    fn write(&self, bytes: &[u8], after: Image) -> io::Result<()> {
+    pub fn stage(&self, record: &Record) -> Result<(), Refusal> {
+        let Some(after) = self.change.after else { return Ok(()) };
+        let (path, bytes) = (&self.change.path, self.workspace.store.get(after.digest)?);
+        let old = self.old(record)?;
         let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
         let mode = Mode::RUSR | Mode::WUSR;
-        let mut file = File::from(openat(&self.folder, self.temporary.as_str(), flags, mode)?);
-        file.write_all(bytes)?;
-        if self.change.before.is_some() {
-            let old = statat(&self.folder, self.name(), AtFlags::SYMLINK_NOFOLLOW)?;
-            fchown(&file, Some(old.st_uid), Some(old.st_gid))?;
+        let new = openat(&self.folder, self.temporary.as_str(), flags, mode);
+        let mut new = new.map(File::from).at(path)?;
+        new.write_all(&bytes).at(path)?;
+        match keep(old.as_ref(), &new, after.mode) {
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+                return Err(Refusal::new(path, refusal::NOT_KEPT));
+            }
+            kept => kept.at(path)?,
         }
-        file.set_permissions(Permissions::from_mode(after.mode))?;
-        file.sync_all()?;
-        self.folder.sync_all()
+        new.sync_all().at(path)?;
+        self.sync(&self.folder)?;
+        self.watch(Step::Staged)
+    }
+
+    /// The file whose owner and attributes a new one keeps: the one that the undone set has
+    /// displaced, the one that is moved, or the one at the path.
+    fn old(&self, record: &Record) -> Result<Option<File>, Refusal> {
+        let (Change { path, from, before, .. }, store) = (&self.change, &self.workspace.store);
+        if let Some(undone) = record.undoes {
+            let changes = store.record(undone)?.set.changes;
+            let is_it = |it: &Change| it.path == *path && (before.is_none() || it.from.is_some());
+            if let Some(index) = changes.iter().position(is_it) {
+                return find(&store.kept, &format!("{undone}-{index}-{:?}", Side::Before));
+            }
+        }
+        match from {
+            Some(from) => find(&self.workspace.folder.root, from.as_str()),
+            None => find(&self.folder, self.name()),
+        }
     }
 
     /// Removes the temporary file of a set of which no path was touched.

@@ -177,7 +177,7 @@ impl Store {
             let parts: Vec<usize> = name.split('-').map_while(|part| part.parse().ok()).collect();
             let [number, index, ..] = parts[..] else { continue };
             let (record, found) = (self.record(number)?, look(&self.kept, &name)?);
-            let Some(Change { path, before, after }) = record.set.changes.get(index) else {
+            let Some(Change { path, before, after, .. }) = record.set.changes.get(index) else {
                 continue;
             };
             let ours = [before, after].map(|image| image.map(|image| image.digest));

@@ -157,11 +157,15 @@ impl Workspace {
         };
         let mut changes = Vec::new();
         for (path, (before, after)) in &mut draft.files {
-            if before != after {
-                let (old, new) = (image(before.as_ref())?, image(after.as_ref())?);
-                changes.push(Change { path: path.clone(), before: old, after: new });
-                before.clone_from(after);
+            let (old, new) = (image(before.as_ref())?, image(after.as_ref())?);
+            if old != new {
+                let from = after.as_ref().map(|file| file.path.clone()).filter(|it| it != path);
+                changes.push(Change { path: path.clone(), from, before: old, after: new });
             }
+            if let Some(file) = after {
+                file.path.clone_from(path);
+            }
+            before.clone_from(after);
         }
         // A file that is moved is at one of its paths at any time.
         changes.sort_by_key(|change| change.after.is_none());
@@ -196,13 +200,15 @@ impl Draft<'_> {
                 *self.file(path)? = Some(Contents { bytes, ..old });
             }
             Request::Write { path, text, read } => {
-                let mode = match (read, self.file(path)?.is_some()) {
-                    (Some(read), _) => self.take(path, Some(*read))?.mode,
-                    (None, false) => NEW_FILE,
+                let bytes = text.clone().into_bytes();
+                let new = match (read, self.file(path)?.is_some()) {
+                    (Some(read), _) => Contents { bytes, ..self.take(path, Some(*read))? },
+                    (None, false) => {
+                        Contents { path: path.clone(), bytes, mode: NEW_FILE, names: 1 }
+                    }
                     (None, true) => return Err(Refusal::new(path, refusal::EXISTS)),
                 };
-                let bytes = text.clone().into_bytes();
-                *self.file(path)? = Some(Contents { bytes, mode, names: 1 });
+                *self.file(path)? = Some(new);
             }
             Request::Delete { path, read } => _ = self.take(path, Some(*read))?,
             Request::Move { path, to } => {
