@@ -10,6 +10,7 @@ use coding_agent::workspace::refusal::{At, Code::E_CONFLICT, Refusal, Why};
 const DIRTY: Why = (E_CONFLICT, "git shows changes: commit them, or pass `--dirty`");
 const IGNORED: Why = (E_CONFLICT, "git ignores it, and shows no changes: pass `--dirty`");
 const UNFINISHED: Why = (E_CONFLICT, "git is in the middle of it: finish or abort it");
+const UNMERGED: Why = (E_CONFLICT, "they are in the index: resolve and add them");
 
 /// What git has in its folder while something is unfinished, and what that is. A rebase can have
 /// the files of the others, too. Where references are in tables, some of these are references.
@@ -58,7 +59,8 @@ pub fn git(folder: &Path, arguments: &[impl AsRef<OsStr>]) -> Result<String, Ref
 }
 
 /// Refuses a folder in which a person could not tell the edits of the agent from others: one that
-/// is in no repository, or has changes, unless these are allowed; and one in the middle of a merge.
+/// is in no repository, or has changes, unless these are allowed; and one in the middle of a merge,
+/// or with unmerged files.
 pub fn check(folder: &Path, allows_changes: bool) -> Result<(), Refusal> {
     // Where git looks for `.git` before anything else.
     let top = folder.ancestors().find(|it| it.join(".git").exists()).unwrap_or(folder);
@@ -74,7 +76,7 @@ pub fn check(folder: &Path, allows_changes: bool) -> Result<(), Refusal> {
         return Err(Refusal::new(what, UNFINISHED));
     }
     if !git(top, &["ls-files", "--unmerged"])?.is_empty() {
-        return Err(Refusal::new("a merge of files", UNFINISHED));
+        return Err(Refusal::new("unmerged files", UNMERGED));
     }
     // Configuration, also that of the repository, can leave these out.
     let all = ["--untracked-files=normal", "--ignore-submodules=none"];

@@ -155,7 +155,7 @@ fn the_middle_of_anything_is_refused() {
         ),
         ("git revert --no-edit HEAD~1", "a revert: "),
         ("git bisect start", "a bisect: "),
-        ("git merge --squash other", "a merge of files: "),
+        ("git merge --squash other", "unmerged files: "),
         ("true", ""),
     ];
     let rows = table.into_iter().flat_map(|row| ["a", "worktree", TABLES].map(|kind| (row, kind)));
