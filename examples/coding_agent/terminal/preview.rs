@@ -53,15 +53,7 @@ pub fn preview(workspace: &Workspace, work: &Work, bounds: &Bounds) -> (String, 
     if paths != bounds.paths {
         objections.push("it expects to change other files than it edits".to_owned());
     }
-    // By all calls together: each may remove a little.
-    let mut whole: Vec<Change> = Vec::new();
-    for change in sets.iter().flat_map(|set| &set.changes) {
-        match whole.iter_mut().find(|known| known.path == change.path) {
-            Some(known) => known.after = change.after,
-            None => whole.push(change.clone()),
-        }
-    }
-    if workspace.keeps_most(&whole).is_err() {
+    if workspace.keeps_most(&sets).is_err() {
         objections.push("it removes most lines of a file".to_owned());
     }
     let is_as_made = |set: &EditSet| Digest::of_call(set).is_ok_and(|it| work.shown.contains(&it));

@@ -1,4 +1,8 @@
-use std::{collections::BTreeSet, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+    slice,
+};
 
 use super::{
     folder::Folder,
@@ -54,20 +58,25 @@ impl Workspace {
     /// set from a person.
     pub fn apply(&self, set: &EditSet, confirmed: Option<Digest>) -> Result<Report, Refusal> {
         if confirmed != Some(Digest::of_call(set)?) {
-            self.keeps_most(&set.changes)?;
+            self.keeps_most(slice::from_ref(set))?;
         }
         self.run(set.clone(), None)
     }
 
-    /// Refuses changes that remove most of a file, or all of it, unless it is moved.
-    pub fn keeps_most(&self, changes: &[Change]) -> Result<(), Refusal> {
-        let digest = |image: &Option<Image>| image.map(|image| image.digest);
-        let is_moved = |gone: Option<Digest>| {
-            changes.iter().any(|it| it.before.is_none() && digest(&it.after) == gone)
+    /// Refuses sets that remove most of a file, or all of it, unless it is moved: by all sets
+    /// together, as each may remove a little.
+    pub fn keeps_most(&self, sets: &[EditSet]) -> Result<(), Refusal> {
+        let mut net = BTreeMap::new();
+        for Change { path, before, after, .. } in sets.iter().flat_map(|set| &set.changes) {
+            net.entry(path).or_insert((*before, *after)).1 = *after;
+        }
+        let is_moved = |old: &Image| {
+            let mut made = net.values().filter(|(before, _)| before.is_none());
+            made.any(|(_, after)| after.is_some_and(|new| new.digest == old.digest))
         };
-        for Change { path, before, after, .. } in changes {
+        for (path, (before, after)) in &net {
             let Some(old) = before else { continue };
-            if after.is_none() && is_moved(digest(before)) {
+            if after.is_none() && is_moved(old) {
                 continue;
             }
             let new = after.map_or_else(|| Ok(Vec::new()), |new| self.store.get(new.digest))?;
