@@ -23,10 +23,10 @@ pub fn patch(path: &Place, bytes: &[u8], diff: &str) -> Result<Vec<u8>, Refusal>
     let refused = |why: Why| Refusal::new(path, why);
     let text = str::from_utf8(bytes).map_err(|_| refused(refusal::NOT_TEXT))?;
     let rest = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
-    let lines: Vec<&str> = rest.split_inclusive('\n').collect();
+    let (texts, ends): (Vec<&str>, Vec<&str>) = rest.split_inclusive('\n').map(split).unzip();
     let mut hunks = Vec::new();
     for hunk in hunks_of(diff).map_err(refused)? {
-        let place = locate(&lines, &hunk);
+        let place = locate(&texts, &hunk);
         let place = place.map_err(|why| Refusal::new(path, (Code::E_CONFLICT, why)))?;
         hunks.push((place, hunk));
     }
@@ -37,21 +37,18 @@ pub fn patch(path: &Place, bytes: &[u8], diff: &str) -> Result<Vec<u8>, Refusal>
     let mut patched = text[..text.len() - rest.len()].to_owned();
     let mut next = 0;
     for (place, hunk) in &hunks {
-        patched.extend(lines[next..place.start].iter().copied());
-        patched.push_str(&replacement(&lines, place, hunk));
+        patched.extend((next..place.start).flat_map(|line| [texts[line], ends[line]]));
+        patched.push_str(&replacement(&ends, place, hunk));
         next = place.end;
     }
-    patched.extend(lines[next..].iter().copied());
+    patched.extend((next..texts.len()).flat_map(|line| [texts[line], ends[line]]));
     Ok(patched.into_bytes())
 }
 
-/// A line of a file without its end, which is `\n`, `\r\n`, or nothing.
-fn text_of(line: &str) -> &str {
-    line.strip_suffix('\n').map_or(line, |it| it.strip_suffix('\r').unwrap_or(it))
-}
-
-fn end_of(line: &str) -> &str {
-    &line[text_of(line).len()..]
+/// The text of a line, and its end, which is `\n`, `\r\n`, or nothing.
+fn split(line: &str) -> (&str, &str) {
+    let text = line.strip_suffix('\n').map_or(line, |it| it.strip_suffix('\r').unwrap_or(it));
+    line.split_at(text.len())
 }
 
 fn hunks_of(diff: &str) -> Result<Vec<Vec<Marked<'_>>>, Why> {
@@ -77,40 +74,34 @@ fn hunks_of(diff: &str) -> Result<Vec<Vec<Marked<'_>>>, Why> {
 }
 
 /// Finds the only place of a hunk. An error quotes the file.
-fn locate(lines: &[&str], hunk: &[Marked<'_>]) -> Result<Range<usize>, String> {
+fn locate(texts: &[&str], hunk: &[Marked<'_>]) -> Result<Range<usize>, String> {
     let without = |other: char| -> Vec<&str> {
         hunk.iter().filter(|(mark, _)| *mark != other).map(|(_, text)| *text).collect()
     };
     let (old, new) = (without('+'), without('-'));
     if old.is_empty() {
-        if lines.is_empty() {
+        if texts.is_empty() {
             return Ok(0..0);
         }
-        let last = lines.len().saturating_sub(MOST_QUOTED);
-        return Err(quote("a hunk has no context, so no place", lines, last, MOST_QUOTED));
+        let last = texts.len().saturating_sub(MOST_QUOTED);
+        return Err(quote("a hunk has no context, so no place", texts, last, MOST_QUOTED));
     }
-    let mut starts = (0..lines.len()).filter(|start| are(&lines[*start..], &old));
-    let start = starts.next().ok_or_else(|| not_found(lines, &old))?;
+    let mut starts = (0..texts.len()).filter(|start| texts[*start..].starts_with(&old));
+    let start = starts.next().ok_or_else(|| not_found(texts, &old))?;
     if let Some(second) = starts.next() {
         let why = "the context of a hunk is there more than once";
-        return Err(quote(why, lines, second, old.len()));
+        return Err(quote(why, texts, second, old.len()));
     }
-    if hunk.iter().all(|(mark, _)| *mark != '-') && are(&lines[start..], &new) {
-        return Err(quote("the lines of a hunk are there already", lines, start, new.len()));
+    if hunk.iter().all(|(mark, _)| *mark != '-') && texts[start..].starts_with(&new) {
+        return Err(quote("the lines of a hunk are there already", texts, start, new.len()));
     }
     Ok(start..start + old.len())
 }
 
-/// Returns `true` if lines begin with these texts.
-fn are(lines: &[&str], texts: &[&str]) -> bool {
-    lines.len() >= texts.len() && lines.iter().zip(texts).all(|(line, text)| text_of(line) == *text)
-}
-
 /// The new lines of a hunk, with the ends that the file has there.
-fn replacement(lines: &[&str], place: &Range<usize>, hunk: &[Marked<'_>]) -> String {
-    let mut old = lines[place.clone()].iter().map(|line| end_of(line));
-    let mut ends = old.clone().chain(lines.iter().map(|line| end_of(line)));
-    let usual = ends.find(|end| !end.is_empty()).unwrap_or("\n");
+fn replacement(ends: &[&str], place: &Range<usize>, hunk: &[Marked<'_>]) -> String {
+    let mut old = ends[place.clone()].iter().chain(ends).copied();
+    let usual = old.clone().find(|end| !end.is_empty()).unwrap_or("\n");
     let (mut new, mut last) = (String::new(), "");
     for &(mark, text) in hunk {
         let end = if mark == '+' { "" } else { old.next().unwrap_or_default() };
@@ -120,30 +111,27 @@ fn replacement(lines: &[&str], place: &Range<usize>, hunk: &[Marked<'_>]) -> Str
         }
     }
     // Only the last line of a file may have no end, and then it still has none.
-    if place.end == lines.len() && !new.is_empty() {
+    if place.end == ends.len() && !new.is_empty() {
         new.truncate(new.len() - last.len());
-        new.push_str(lines.last().map_or("\n", |line| end_of(line)));
+        new.push_str(ends.last().copied().unwrap_or("\n"));
     }
     new
 }
 
-fn quote(why: &str, lines: &[&str], start: usize, count: usize) -> String {
-    let quoted = lines.iter().skip(start).take(count.min(MOST_QUOTED)).map(|line| text_of(line));
-    let quoted = quoted.collect::<Vec<_>>().join("\n");
+fn quote(why: &str, texts: &[&str], start: usize, count: usize) -> String {
+    let end = texts.len().min(start + count.min(MOST_QUOTED));
+    let quoted = texts[start..end].join("\n");
     format!("{why}; the nearest text begins in line {}:\n{quoted}", start + 1)
 }
 
 /// Quotes the lines that are most like these: the first of the best.
-fn not_found(lines: &[&str], texts: &[&str]) -> String {
+fn not_found(texts: &[&str], old: &[&str]) -> String {
     let score = |start: &usize| -> usize {
-        let pairs = lines[*start..].iter().zip(texts);
-        pairs.map(|(line, text)| likeness(line, text)).sum()
+        texts[*start..].iter().zip(old).map(|(text, old)| likeness(text, old)).sum()
     };
     let why = "the context of a hunk was not found";
-    match (0..lines.len()).rev().max_by_key(score) {
-        Some(start) => quote(why, lines, start, texts.len()),
-        None => why.to_owned(),
-    }
+    let best = (0..texts.len()).rev().max_by_key(score);
+    best.map_or(why.to_owned(), |start| quote(why, texts, start, old.len()))
 }
 
 /// How like two lines are, from 0 to 100: what is the same at their start and at their end.
