@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize};
 use crate::workspace::{
     place::Place,
     refusal::{self, Refusal, Why},
-    set::Found,
 };
 
 /// A part of a path that leads out of a folder.
@@ -28,22 +27,11 @@ const SHELLS: [&str; 10] =
 const DESTROYERS: [&str; 7] = ["checkout", "clean", "reset", "restore", "rm", "stash", "switch"];
 const GIT: &str = "git";
 
-/// The commands that only check, and whether words can follow. They run the code of the folder.
-const CHECKS: [(&str, bool); 13] = [
-    ("cargo build", true),
-    ("cargo check", true),
-    ("cargo clippy", true),
-    ("cargo fmt --check", false),
-    ("cargo test", true),
-    ("go test", true),
-    ("go vet", true),
-    ("make test", false),
-    ("npm test", false),
-    ("pytest", true),
-    ("python3 -B -m unittest", true),
-    ("python3 -m pytest", true),
-    ("python3 -m unittest", true),
-];
+/// The commands that only check. They run the code of the folder. Words can follow a star.
+const CHECKS: &str = "cargo build *, cargo check *, cargo clippy *, cargo fmt --check, cargo test *, \
+                      go test *, go vet *, make test, npm test, pytest *, python3 -B -m unittest *, \
+                      python3 -m pytest *, python3 -m unittest *";
+const STAR: &str = " *";
 
 /// What can follow, besides the names of tests, files and folders.
 const OPTIONS: &str = "./... --all-features --all-targets --lib --locked --offline --quiet --release \
@@ -68,8 +56,8 @@ pub struct Report {
     pub stderr: Text,
     /// A process that has left the group still holds the output. The others were killed.
     pub is_held: bool,
-    /// What changed during the command.
-    pub seen: Vec<Seen>,
+    /// The paths that changed during the command.
+    pub seen: Vec<Place>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -93,14 +81,6 @@ pub struct Text {
     pub end: String,
 }
 
-/// A change of a path, seen during a command.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Seen {
-    pub path: Place,
-    pub before: Found,
-    pub after: Found,
-}
-
 impl Run {
     /// Finds the program. A name with `-` could be an option of the shell that starts it.
     pub fn program(&self, folder: &Path) -> Result<PathBuf, Refusal> {
@@ -119,10 +99,10 @@ impl Run {
         {
             return path.parse::<Place>().is_ok_and(|path| is_kept(&path));
         }
-        CHECKS.iter().any(|(check, has_more)| {
-            let mut words = self.argv.iter().map(String::as_str);
-            let is_it = check.split(' ').all(|word| words.next() == Some(word));
-            is_it && words.all(|word| *has_more && is_harmless(word))
+        CHECKS.split(", ").any(|check| {
+            let (fixed, mut words) = (check.trim_end_matches(STAR), self.argv.iter());
+            let is_it = fixed.split(' ').all(|word| words.next().is_some_and(|it| it == word));
+            is_it && words.all(|word| fixed != check && is_harmless(word))
         })
     }
 

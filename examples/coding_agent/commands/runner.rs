@@ -13,7 +13,7 @@ use super::{
     group::Group,
     output::Pipes,
     run::{Ending, Report, Run, Text, environment},
-    snapshot::Snapshot,
+    snapshot::{Snapshot, changed, take},
 };
 use crate::workspace::{
     edits::Workspace,
@@ -93,7 +93,7 @@ impl<'a> Commands<'a> {
             return Err(Refusal::new(run.argv.join(" "), why));
         }
         self.recover()?;
-        let before = serde_json::to_vec(&Snapshot::of(&self.workspace.folder)?).at("the files")?;
+        let before = serde_json::to_vec(&take(&self.workspace.folder)?).at("the files")?;
         let before = self.workspace.store.put(&before)?;
         let mut child = self.spawn(run).at(program.display())?;
         let report = self.attend(&mut child, run, before);
@@ -177,7 +177,7 @@ impl<'a> Commands<'a> {
     fn end(&self, mut record: Record, mut report: Report) -> Result<Report, Refusal> {
         let before = self.workspace.store.get(record.before)?;
         let before: Snapshot = serde_json::from_slice(&before).at("the files")?;
-        report.seen = before.changes(&Snapshot::of(&self.workspace.folder)?);
+        report.seen = changed([&before, &take(&self.workspace.folder)?]);
         record.report = Some(report.clone());
         self.save(&record)?;
         Ok(report)

@@ -185,7 +185,7 @@ impl Work {
                     let place = format!("(`commands/{}` of the store has more)", report.number);
                     Err(Trouble::new(code, &self.at, format!("{}\n{place}", output.trim_end())))
                 };
-                let paths: Vec<Place> = report.seen.into_iter().map(|it| it.path).collect();
+                let paths = report.seen;
                 let is_interrupted = report.ending == Ending::Interrupted;
                 let (command, is_held) = (report.number, report.is_held);
                 let is_noted = is_interrupted || is_held || !paths.is_empty();

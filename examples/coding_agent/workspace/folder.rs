@@ -52,18 +52,14 @@ pub struct Contents {
     pub names: u64,
 }
 
-/// What is in a folder.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Entry {
-    /// Its path, with a name that cannot be shown escaped.
+/// What no tool reads: a folder that cannot be listed, or a file whose name cannot be shown.
+#[derive(Debug)]
+pub struct Unread {
+    /// Its path, escaped.
     pub shown: Place,
-    real: PathBuf,
-    is_folder: bool,
+    pub real: PathBuf,
+    pub why: Refusal,
 }
-
-/// The files that were found, and what no tool reads: folders that cannot be listed, and files
-/// whose names cannot be shown.
-pub type Walk = (Vec<Place>, Vec<(Entry, Refusal)>);
 
 impl Folder {
     pub fn open(path: &Path) -> Result<Self, Refusal> {
@@ -97,8 +93,8 @@ impl Folder {
         look(&self.root, place.as_str())
     }
 
-    pub fn look_at(&self, entry: &Entry) -> Result<Found, Refusal> {
-        look(&self.root, &entry.real)
+    pub fn look_at(&self, real: &Path) -> Result<Found, Refusal> {
+        look(&self.root, real)
     }
 
     /// Reads a regular file; `None` if nothing is there.
@@ -117,25 +113,18 @@ impl Folder {
         Ok(Some(Contents { path, bytes, mode, names: about.nlink() }))
     }
 
-    /// Lists what is in a folder.
-    fn list(&self, folder: Option<&Entry>) -> Result<Vec<Entry>, Refusal> {
-        let at = folder.map_or(".", |folder| folder.shown.as_str());
-        let real = folder.map_or(Path::new("."), |folder| folder.real.as_path());
-        let entries = open(&self.root, real, OFlags::DIRECTORY).and_then(Dir::new);
+    /// Lists what is in a folder: each path as it is shown and as it is, and whether it is a folder.
+    fn list(&self, folder: &Path) -> Result<Vec<(Place, PathBuf, bool)>, Refusal> {
+        let at = shown(folder);
+        let entries = open(&self.root, folder, OFlags::DIRECTORY).and_then(Dir::new);
         let mut list = Vec::new();
-        for entry in entries.map_err(|error| refused(at, error))? {
-            let entry = entry.at(at)?;
-            let name = OsStr::from_bytes(entry.file_name().to_bytes());
-            let real = folder.map_or_else(|| PathBuf::from(name), |folder| folder.real.join(name));
-            let name = match name.to_str() {
-                Some(name) if !name.contains(char::is_control) => name.to_owned(),
-                _ => name.as_bytes().escape_ascii().to_string(),
-            };
-            let path = if folder.is_some() { format!("{at}/{name}") } else { name };
+        for entry in entries.map_err(|error| refused(&at, error))? {
+            let entry = entry.at(&at)?;
+            let path = folder.join(OsStr::from_bytes(entry.file_name().to_bytes()));
+            let path = path.strip_prefix(".").unwrap_or(&path);
             // Others, such as `.git`, are not for the agent.
-            if let Ok(shown) = path.parse::<Place>() {
-                let is_folder = entry.file_type() == FileType::Directory;
-                list.push(Entry { shown, real, is_folder });
+            if let Ok(shown) = shown(path).parse() {
+                list.push((shown, path.to_owned(), entry.file_type() == FileType::Directory));
             }
         }
         list.sort();
@@ -144,26 +133,24 @@ impl Folder {
 
     /// All files beneath a folder, those near the top first, and what no tool reads; without what
     /// is generated.
-    pub fn files(&self, under: Option<&Place>) -> Result<Walk, Refusal> {
+    pub fn files(&self, under: Option<&Place>) -> Result<(Vec<Place>, Vec<Unread>), Refusal> {
         let (mut files, mut unread) = (Vec::new(), Vec::new());
-        let entry = |place: &Place| {
-            let (shown, real) = (place.clone(), place.as_str().into());
-            Entry { shown, real, is_folder: true }
-        };
-        let mut open = VecDeque::from(self.list(under.map(entry).as_ref())?);
-        while let Some(entry) = open.pop_front() {
-            if entry.is_folder {
-                if !GENERATED.contains(&entry.shown.split().1) {
-                    match self.list(Some(&entry)) {
-                        Ok(list) => open.extend(list),
-                        Err(refusal) => unread.push((entry, refusal)),
-                    }
-                }
-            } else if entry.real.to_str() == Some(entry.shown.as_str()) {
-                files.push(entry.shown);
+        let top = Path::new(under.map_or(".", Place::as_str));
+        let mut open = VecDeque::from(self.list(top)?);
+        while let Some((shown, real, is_folder)) = open.pop_front() {
+            if is_folder && GENERATED.contains(&shown.split().1) {
+                continue;
+            }
+            let read = if is_folder {
+                self.list(&real).map(|list| open.extend(list))
+            } else if real.to_str() == Some(shown.as_str()) {
+                files.push(shown.clone());
+                Ok(())
             } else {
-                let refusal = Refusal::new(&entry.shown, refusal::NOT_SHOWN);
-                unread.push((entry, refusal));
+                Err(Refusal::new(&shown, refusal::NOT_SHOWN))
+            };
+            if let Err(why) = read {
+                unread.push(Unread { shown, real, why });
             }
         }
         Ok((files, unread))
@@ -175,7 +162,7 @@ impl Folder {
         let parent = parent.ok_or_else(|| Refusal::new(place, refusal::FOLDER_GONE))?;
         match mkdirat(&parent, place.split().1, Mode::from_raw_mode(0o755)) {
             Ok(()) | Err(Errno::EXIST) => parent.sync_all().at(place),
-            Err(error) => Err(error).at(place),
+            failed => failed.at(place),
         }
     }
 
@@ -200,6 +187,14 @@ pub fn lock(file: &File, path: &Path) -> Result<(), Refusal> {
         }
     }
     Err(Refusal::new(path.display(), refusal::BUSY))
+}
+
+/// A path, escaped if it cannot be shown.
+fn shown(path: &Path) -> String {
+    match path.to_str() {
+        Some(path) if !path.contains(char::is_control) => path.to_owned(),
+        _ => path.as_os_str().as_bytes().escape_ascii().to_string(),
+    }
 }
 
 /// Tells what is at a path in a folder.
