@@ -1,5 +1,5 @@
 use std::{
-    io::{self, Write},
+    io::Write,
     os::unix::process::{CommandExt, ExitStatusExt},
     process::{self, Child, Command, Stdio},
     sync::{Mutex, MutexGuard, PoisonError},
@@ -86,16 +86,20 @@ impl<'a> Commands<'a> {
     /// Runs a command, and ends what it leaves in the background. A dangerous one needs its digest
     /// from a person.
     pub fn run(&self, run: &Run, confirmed: Option<Digest>) -> Result<Report, Refusal> {
-        let program = run.program(&self.workspace.folder.here())?;
+        let (folder, store) = (&self.workspace.folder, &self.workspace.store);
+        let program = run.program(&folder.here())?;
         if let Some(why) = run.danger(&program)
             && confirmed != Some(Digest::of_call(run)?)
         {
             return Err(Refusal::new(run.argv.join(" "), why));
         }
         self.recover()?;
-        let before = serde_json::to_vec(&take(&self.workspace.folder)?).at("the files")?;
-        let before = self.workspace.store.put(&before)?;
-        let mut child = self.spawn(run).at(program.display())?;
+        let before = store.put(&serde_json::to_vec(&take(folder)?).at("the files")?)?;
+        let mut shell = Command::new(SHELL);
+        shell.args(["-c", GATE, SHELL]).args(&run.argv).env_clear().envs(environment());
+        shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child = shell.current_dir(folder.here()).process_group(0).spawn();
+        let mut child = child.at(program.display())?;
         let report = self.attend(&mut child, run, before);
         if report.is_err() {
             // An error comes before the child was waited for, so the number is still its own.
@@ -104,21 +108,6 @@ impl<'a> Commands<'a> {
         }
         let (record, report) = report?;
         self.end(record, report)
-    }
-
-    /// Starts the process that becomes the program.
-    fn spawn(&self, run: &Run) -> io::Result<Child> {
-        Command::new(SHELL)
-            .args(["-c", GATE, SHELL])
-            .args(&run.argv)
-            .env_clear()
-            .envs(environment())
-            .current_dir(self.workspace.folder.here())
-            .process_group(0)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
     }
 
     /// Lets it start, reads what it prints, and ends its group.

@@ -167,11 +167,8 @@ impl Workspace {
     fn begin(&self, mut record: Record) -> Result<Report, Refusal> {
         self.watch_all(Step::Planned, &record)?;
         record.folders.iter().try_for_each(|folder| self.folder.make(folder))?;
-        let edits = self.edits(&record)?;
-        for (edit, change) in edits.iter().zip(&record.set.changes) {
-            let gone = || Refusal::new(&change.path, refusal::FOLDER_GONE);
-            edit.as_ref().ok_or_else(gone)?.stage(&record)?;
-        }
+        let edits = Edit::all(self, &record)?;
+        edits.iter().try_for_each(|edit| edit.stage(&record))?;
         record.phase = Phase::Intended;
         self.store.save(&record)?;
         self.go_on(&mut record, &edits)?;
@@ -185,11 +182,10 @@ impl Workspace {
         if matches!(record.phase, Phase::Ended(_)) {
             return Ok(None);
         }
-        let edits = self.edits(&record)?;
+        let edits = Edit::all(self, &record)?;
         if record.phase == Phase::Intended {
-            let is_begun = edits.iter().map(|it| it.as_ref().map_or(Ok(true), Edit::is_begun));
-            let is_begun = is_begun.collect::<Result<Vec<_>, _>>()?.contains(&true);
-            if !is_begun || self.go_on(&mut record, &edits).is_err() {
+            let is_begun = edits.iter().map(Edit::is_begun).collect::<Result<Vec<_>, _>>()?;
+            if !is_begun.contains(&true) || self.go_on(&mut record, &edits).is_err() {
                 record.phase = Phase::Reverting;
             }
         }
@@ -197,12 +193,10 @@ impl Workspace {
     }
 
     /// Brings all paths to their new side, until there is a conflict.
-    fn go_on(&self, record: &mut Record, edits: &[Option<Edit<'_>>]) -> Result<(), Refusal> {
+    fn go_on(&self, record: &mut Record, edits: &[Edit<'_>]) -> Result<(), Refusal> {
         self.watch_all(Step::Intended, record)?;
-        let steps = edits.iter().zip(&record.set.changes);
-        let mut steps = steps.map(|(edit, change)| bring(edit.as_ref(), change, Side::After));
-        let conflict = steps.find_map(Result::transpose).transpose()?;
-        if let Some(conflict) = conflict {
+        let mut steps = edits.iter().map(|edit| edit.bring(Side::After));
+        if let Some(conflict) = steps.find_map(Result::transpose).transpose()? {
             record.conflicts.push(conflict);
             record.phase = Phase::Reverting;
             self.store.save(record)?;
@@ -210,17 +204,12 @@ impl Workspace {
         Ok(())
     }
 
-    /// The changes of a set, each with its folder if that is there.
-    fn edits(&self, record: &Record) -> Result<Vec<Option<Edit<'_>>>, Refusal> {
-        (0..record.set.changes.len()).map(|index| Edit::open(self, record, index)).collect()
-    }
-
     /// Ends a set: one that is made, of which it reads whether all is there, and otherwise one that
     /// goes back from wherever it is.
-    fn finish(&self, mut record: Record, edits: &[Option<Edit<'_>>]) -> Result<Report, Refusal> {
+    fn finish(&self, mut record: Record, edits: &[Edit<'_>]) -> Result<Report, Refusal> {
         let mut ending = Ending::NotApplied;
         if record.phase == Phase::Planned {
-            edits.iter().flatten().try_for_each(Edit::discard)?;
+            edits.iter().try_for_each(Edit::discard)?;
         }
         if record.phase == Phase::Intended {
             if let Some(undone) = record.undoes {
@@ -236,9 +225,9 @@ impl Workspace {
             }
         }
         if record.phase == Phase::Reverting {
-            for (edit, change) in edits.iter().zip(&record.set.changes).rev() {
-                let conflict = bring(edit.as_ref(), change, Side::Before)?;
-                let before = Found::from(change.before);
+            for edit in edits.iter().rev() {
+                let conflict = edit.bring(Side::Before)?;
+                let before = Found::from(edit.change.before);
                 let is_doubt = |it: &Conflict| it.found != before || it.kept.is_some();
                 if let Some(conflict) = conflict.filter(is_doubt) {
                     record.conflicts.push(conflict);
@@ -254,15 +243,6 @@ impl Workspace {
 
     fn watch_all(&self, step: Step, record: &Record) -> Result<(), Refusal> {
         record.set.changes.iter().try_for_each(|change| (self.watch)(step, &change.path))
-    }
-}
-
-/// Brings a path to a side. In a folder that is gone there is nothing.
-fn bring(edit: Option<&Edit<'_>>, change: &Change, to: Side) -> Result<Option<Conflict>, Refusal> {
-    match edit {
-        Some(edit) => edit.bring(to),
-        None if change.image(to).is_none() => Ok(None),
-        None => Ok(Some(Conflict { path: change.path.clone(), found: Found::Nothing, kept: None })),
     }
 }
 

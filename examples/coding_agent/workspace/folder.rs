@@ -123,7 +123,7 @@ impl Folder {
             let path = folder.join(OsStr::from_bytes(entry.file_name().to_bytes()));
             let path = path.strip_prefix(".").unwrap_or(&path);
             // Others, such as `.git`, are not for the agent.
-            if let Ok(shown) = shown(path).parse() {
+            if let Ok(shown) = shown(path).parse::<Place>() {
                 list.push((shown, path.to_owned(), entry.file_type() == FileType::Directory));
             }
         }

@@ -18,7 +18,11 @@ use super::{
     edits::{Step, Workspace},
     folder::{find, look},
     refusal::{self, At, Refusal},
-    set::{Change, Conflict, Found, Side},
+    set::{
+        Change, Conflict,
+        Found::{self, Nothing},
+        Side,
+    },
     store::Record,
 };
 
@@ -26,8 +30,9 @@ use super::{
 /// it, or puts a link in its place.
 pub struct Edit<'a> {
     workspace: &'a Workspace,
-    change: Change,
-    folder: File,
+    pub change: Change,
+    /// `None` if there is none, or a link is in its place.
+    folder: Option<File>,
     /// The name of the temporary file.
     temporary: String,
     /// What the names of its kept files begin with.
@@ -35,17 +40,20 @@ pub struct Edit<'a> {
 }
 
 impl<'a> Edit<'a> {
-    /// Opens the folder of a change; `None` if there is none, or a link is in its place.
-    pub fn open(
-        workspace: &'a Workspace,
-        record: &Record,
-        index: usize,
-    ) -> Result<Option<Self>, Refusal> {
-        let change = record.set.changes[index].clone();
-        let Some(folder) = workspace.folder.parent(&change.path)? else { return Ok(None) };
-        let temporary = format!("{}-{index}", record.temporary);
-        let kept = format!("{}-{index}", record.number);
-        Ok(Some(Self { workspace, change, folder, temporary, kept }))
+    /// Opens the changes of a set.
+    pub fn all(workspace: &'a Workspace, record: &Record) -> Result<Vec<Self>, Refusal> {
+        let edit = |(index, change): (usize, &Change)| -> Result<Self, Refusal> {
+            let (change, folder) = (change.clone(), workspace.folder.parent(&change.path)?);
+            let temporary = format!("{}-{index}", record.temporary);
+            let kept = format!("{}-{index}", record.number);
+            Ok(Self { workspace, change, folder, temporary, kept })
+        };
+        record.set.changes.iter().enumerate().map(edit).collect()
+    }
+
+    fn folder(&self) -> Result<&File, Refusal> {
+        let gone = || Refusal::new(&self.change.path, refusal::FOLDER_GONE);
+        self.folder.as_ref().ok_or_else(gone)
     }
 
     /// Writes the new file beside the path.
@@ -55,7 +63,7 @@ impl<'a> Edit<'a> {
         let old = self.old(record)?;
         let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
         let mode = Mode::RUSR | Mode::WUSR;
-        let new = openat(&self.folder, self.temporary.as_str(), flags, mode);
+        let new = openat(self.folder()?, self.temporary.as_str(), flags, mode);
         let mut new = new.map(File::from).at(path)?;
         new.write_all(&bytes).at(path)?;
         match keep(old.as_ref(), &new, after.mode) {
@@ -65,7 +73,7 @@ impl<'a> Edit<'a> {
             kept => kept.at(path)?,
         }
         new.sync_all().at(path)?;
-        self.sync(&self.folder)?;
+        self.sync(self.folder()?)?;
         self.watch(Step::Staged)
     }
 
@@ -82,22 +90,24 @@ impl<'a> Edit<'a> {
         }
         match from {
             Some(from) => find(&self.workspace.folder.root, from.as_str()),
-            None => find(&self.folder, self.name()),
+            None => find(self.folder()?, self.name()),
         }
     }
 
     /// Removes the temporary file of a set of which no path was touched.
     pub fn discard(&self) -> Result<(), Refusal> {
-        match unlinkat(&self.folder, self.temporary.as_str(), AtFlags::empty()) {
-            Ok(()) | Err(Errno::NOENT) => Ok(()),
-            Err(error) => Err(error).at(&self.change.path),
+        let Some(folder) = &self.folder else { return Ok(()) };
+        match unlinkat(folder, self.temporary.as_str(), AtFlags::empty()) {
+            Err(Errno::NOENT) => Ok(()),
+            removed => removed.at(&self.change.path),
         }
     }
 
     /// Returns `true` unless the temporary file waits for the first rename.
     pub fn is_begun(&self) -> Result<bool, Refusal> {
-        let is_staged = self.look(&self.temporary)? == self.image(Side::After);
-        Ok(!is_staged || self.is_kept(Side::Before)?)
+        Ok(self.folder.is_none()
+            || self.look(&self.temporary)? != self.image(Side::After)
+            || self.is_kept(Side::Before)?)
     }
 
     /// Brings the path to a side, from wherever the change is. After a conflict the path has what a
@@ -105,15 +115,19 @@ impl<'a> Edit<'a> {
     pub fn bring(&self, to: Side) -> Result<Option<Conflict>, Refusal> {
         let from = if to == Side::After { Side::Before } else { Side::After };
         let (old, new) = (self.image(from), self.image(to));
+        if self.folder.is_none() {
+            let conflict = Conflict { path: self.change.path.clone(), found: Nothing, kept: None };
+            return Ok(Some(conflict).filter(|_| new != Nothing));
+        }
         let mut displaced = self.look(&self.temporary)?;
-        if displaced == Found::Nothing {
+        if displaced == Nothing {
             if self.is_kept(from)? {
                 return Ok(None);
             }
-            if new != Found::Nothing {
+            if new != Nothing {
                 if !self.fetch(to)? {
                     // It is at its path, or the path was never touched.
-                    let is_old = old != Found::Nothing && self.look(self.name())? == old;
+                    let is_old = old != Nothing && self.look(self.name())? == old;
                     return if is_old { self.conflict() } else { Ok(None) };
                 }
                 displaced = self.look(&self.temporary)?;
@@ -134,8 +148,8 @@ impl<'a> Edit<'a> {
         if displaced != old {
             return self.give_back(displaced, new);
         }
-        if old == Found::Nothing {
-            self.sync(&self.folder)?;
+        if old == Nothing {
+            self.sync(self.folder()?)?;
         } else {
             self.keep(from)?;
         }
@@ -146,10 +160,8 @@ impl<'a> Edit<'a> {
     /// Gives a path what was displaced from it. What a person made there in the meantime is newer,
     /// and stays.
     fn give_back(&self, displaced: Found, new: Found) -> Result<Option<Conflict>, Refusal> {
-        let is_there = displaced != Found::Nothing;
-        if is_there
-            && (self.exchange(displaced, new)? || self.exchange(displaced, Found::Nothing)?)
-        {
+        let is_there = displaced != Nothing;
+        if is_there && (self.exchange(displaced, new)? || self.exchange(displaced, Nothing)?) {
             self.watch(Step::GivenBack)?;
             let newer = self.look(&self.temporary)?;
             if self.side(newer) == Some(Side::Person) {
@@ -161,7 +173,7 @@ impl<'a> Edit<'a> {
 
     /// A conflict at the path. What the temporary file has goes to the store.
     fn conflict(&self) -> Result<Option<Conflict>, Refusal> {
-        self.sync(&self.folder)?;
+        self.sync(self.folder()?)?;
         let side = self.side(self.look(&self.temporary)?);
         let kept = side.map(|side| self.keep(side)).transpose()?;
         let kept = kept.filter(|_| side == Some(Side::Person));
@@ -172,11 +184,11 @@ impl<'a> Edit<'a> {
     /// Exchanges the temporary file, which is `new`, with what is at the path; one of them may be
     /// nothing. Returns `false` if it is nothing there, or something is in the way.
     fn exchange(&self, new: Found, old: Found) -> Result<bool, Refusal> {
-        let temporary = (&self.folder, self.temporary.as_str());
-        let path = (&self.folder, self.name());
+        let folder = self.folder()?;
+        let (temporary, path) = ((folder, self.temporary.as_str()), (folder, self.name()));
         match (new, old) {
-            (Found::Nothing, _) => self.rename(path, temporary, RenameFlags::NOREPLACE),
-            (_, Found::Nothing) => self.rename(temporary, path, RenameFlags::NOREPLACE),
+            (Nothing, _) => self.rename(path, temporary, RenameFlags::NOREPLACE),
+            (_, Nothing) => self.rename(temporary, path, RenameFlags::NOREPLACE),
             _ => self.rename(temporary, path, RenameFlags::EXCHANGE),
         }
     }
@@ -188,34 +200,34 @@ impl<'a> Edit<'a> {
         flags: RenameFlags,
     ) -> Result<bool, Refusal> {
         match renameat_with(from.0, from.1, to.0, to.1, flags) {
-            Ok(()) => Ok(true),
             Err(Errno::NOENT | Errno::EXIST) => Ok(false),
-            Err(error) => Err(error).at(&self.change.path),
+            renamed => renamed.map(|()| true).at(&self.change.path),
         }
     }
 
     /// Moves the temporary file to the store, and returns its name there.
     fn keep(&self, side: Side) -> Result<String, Refusal> {
+        let (folder, kept) = (self.folder()?, &self.workspace.store.kept);
         // On disk in this order.
-        self.sync(&self.folder)?;
-        let (kept, name) = (&self.workspace.store.kept, self.kept_name(side));
+        self.sync(folder)?;
+        let name = self.kept_name(side);
         let to = (kept, name.as_str());
-        if !self.rename((&self.folder, &self.temporary), to, RenameFlags::NOREPLACE)? {
+        if !self.rename((folder, &self.temporary), to, RenameFlags::NOREPLACE)? {
             return Err(Refusal::system(&self.change.path, "its temporary file is gone"));
         }
         self.sync(kept)?;
-        self.sync(&self.folder).map(|()| name)
+        self.sync(folder).map(|()| name)
     }
 
     /// Fetches a file from the store; `false` if it is not there.
     fn fetch(&self, side: Side) -> Result<bool, Refusal> {
-        let (from, to) = (self.kept_name(side), (&self.folder, self.temporary.as_str()));
+        let (from, to) = (self.kept_name(side), (self.folder()?, self.temporary.as_str()));
         self.rename((&self.workspace.store.kept, &from), to, RenameFlags::NOREPLACE)
     }
 
     fn is_kept(&self, side: Side) -> Result<bool, Refusal> {
         let found = look(&self.workspace.store.kept, &self.kept_name(side))?;
-        Ok(found != Found::Nothing)
+        Ok(found != Nothing)
     }
 
     /// A person can make more than one.
@@ -230,7 +242,7 @@ impl<'a> Edit<'a> {
     fn side(&self, found: Found) -> Option<Side> {
         let is_of = |side: &Side| self.image(*side) == found;
         let side = [Side::Before, Side::After].into_iter().find(is_of);
-        (found != Found::Nothing).then_some(side.unwrap_or(Side::Person))
+        (found != Nothing).then_some(side.unwrap_or(Side::Person))
     }
 
     fn image(&self, side: Side) -> Found {
@@ -242,7 +254,7 @@ impl<'a> Edit<'a> {
     }
 
     fn look(&self, name: &str) -> Result<Found, Refusal> {
-        look(&self.folder, name)
+        look(self.folder()?, name)
     }
 
     fn sync(&self, folder: &File) -> Result<(), Refusal> {
