@@ -193,27 +193,27 @@ impl Store {
 /// store is trusted, also the consents of people: the number that the system gave to the folder of
 /// the store tells it from one that somebody else has made and sent along.
 fn claim(store: &Path, folder: &Path) -> Result<(), Refusal> {
-    let at = store.display();
-    let number = fs::metadata(store).at(&at)?.ino();
-    let owner = [folder.as_os_str().as_encoded_bytes(), format!("\n{number}").as_bytes()].concat();
-    let name = store.join("folder");
+    let (at, name) = (store.display(), store.join("folder"));
+    // Escaped, so that no other path has this text.
+    let folder = format!("{folder:?}");
+    let owner = format!("{folder}\n{}", fs::metadata(store).at(&at)?.ino());
     if !name.exists() {
         let mut entries = fs::read_dir(store).at(&at)?;
         if entries.any(|entry| entry.map_or(true, |entry| entry.file_name() != NEW)) {
             return Err(Refusal::new(at, (E_POLICY_DENIED, FOREIGN)));
         }
-        write_file(&name, &store.join(NEW), &owner)?;
+        write_file(&name, &store.join(NEW), owner.as_bytes())?;
     }
-    let stored = fs::read(name).at(&at)?;
+    let stored = fs::read_to_string(name).at(&at)?;
     if stored == owner {
         return Ok(());
     }
-    let other = stored.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    if other == folder.as_os_str().as_encoded_bytes() {
-        return Err(Refusal::new(at, (E_POLICY_DENIED, FOREIGN)));
-    }
-    let other = String::from_utf8_lossy(other);
-    let why = format!("it is the store of {other:?}: use that path, or another `--store`");
+    let why = match stored.rsplit_once('\n') {
+        Some((other, _)) if other != folder => {
+            format!("it is the store of {other}: use that path, or another `--store`")
+        }
+        _ => FOREIGN.to_owned(),
+    };
     Err(Refusal::new(at, (E_POLICY_DENIED, why)))
 }
 

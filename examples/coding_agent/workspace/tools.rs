@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     edits::Workspace,
-    folder::{Contents, Folder},
+    folder::Contents,
     patch::patch,
     place::Place,
     refusal::{self, Refusal},
@@ -131,48 +131,17 @@ impl Workspace {
 
     /// Makes one edit set of several tools, in turn; nothing in the folder changes.
     pub fn plan(&self, requests: &[Request]) -> Result<EditSet, Refusal> {
-        self.add_set(&mut Draft { folder: &self.folder, files: BTreeMap::new() }, requests)
+        Draft { workspace: self, files: BTreeMap::new() }.set(requests)
     }
 
     /// Makes the edit set of each call, as if those before it were made, until one is refused.
     pub fn plan_each(&self, calls: &[Vec<Request>]) -> (Vec<EditSet>, Option<Refusal>) {
-        let mut draft = Draft { folder: &self.folder, files: BTreeMap::new() };
-        let mut sets = Vec::new();
-        for requests in calls {
-            match self.add_set(&mut draft, requests) {
-                Ok(set) => sets.push(set),
-                Err(refusal) => return (sets, Some(refusal)),
-            }
-        }
-        (sets, None)
-    }
-
-    fn add_set(&self, draft: &mut Draft<'_>, requests: &[Request]) -> Result<EditSet, Refusal> {
-        for request in requests {
-            draft.add(request)?;
-        }
-        let image = |file: Option<&Contents>| -> Result<Option<Image>, Refusal> {
-            let Some(Contents { bytes, mode, .. }) = file else { return Ok(None) };
-            Ok(Some(Image { digest: self.store.put(bytes)?, mode: *mode }))
-        };
-        let mut changes = Vec::new();
-        for (path, (before, after)) in &mut draft.files {
-            let (old, new) = (image(before.as_ref())?, image(after.as_ref())?);
-            if old != new {
-                let from = after.as_ref().map(|file| file.path.clone()).filter(|it| it != path);
-                changes.push(Change { path: path.clone(), from, before: old, after: new });
-            }
-            if let Some(file) = after {
-                file.path.clone_from(path);
-            }
-            before.clone_from(after);
-        }
-        // A file that is moved is at one of its paths at any time.
-        changes.sort_by_key(|change| change.after.is_none());
-        if changes.is_empty() {
-            return Err(Refusal::new("the edits", refusal::NO_EFFECT));
-        }
-        Ok(EditSet { changes })
+        let (mut draft, mut refused) = (Draft { workspace: self, files: BTreeMap::new() }, None);
+        let sets = calls.iter().map_while(|requests| {
+            let set = draft.set(requests);
+            set.map_err(|refusal| refused = Some(refusal)).ok()
+        });
+        (sets.collect(), refused)
     }
 }
 
@@ -187,11 +156,37 @@ impl fmt::Display for Lookup {
 
 /// Files as they are, and as they will be.
 struct Draft<'a> {
-    folder: &'a Folder,
+    workspace: &'a Workspace,
     files: BTreeMap<Place, (Option<Contents>, Option<Contents>)>,
 }
 
 impl Draft<'_> {
+    fn set(&mut self, requests: &[Request]) -> Result<EditSet, Refusal> {
+        requests.iter().try_for_each(|request| self.add(request))?;
+        let image = |file: Option<&Contents>| -> Result<Option<Image>, Refusal> {
+            let Some(Contents { bytes, mode, .. }) = file else { return Ok(None) };
+            Ok(Some(Image { digest: self.workspace.store.put(bytes)?, mode: *mode }))
+        };
+        let mut changes = Vec::new();
+        for (path, (old, new)) in &mut self.files {
+            let (before, after) = (image(old.as_ref())?, image(new.as_ref())?);
+            if before != after {
+                let from = new.as_ref().map(|file| file.path.clone()).filter(|it| it != path);
+                changes.push(Change { path: path.clone(), from, before, after });
+            }
+            if let Some(file) = new {
+                file.path.clone_from(path);
+            }
+            old.clone_from(new);
+        }
+        // A file that is moved is at one of its paths at any time.
+        changes.sort_by_key(|change| change.after.is_none());
+        if changes.is_empty() {
+            return Err(Refusal::new("the edits", refusal::NO_EFFECT));
+        }
+        Ok(EditSet { changes })
+    }
+
     fn add(&mut self, request: &Request) -> Result<(), Refusal> {
         match request {
             Request::Patch { path, diff } => {
@@ -236,7 +231,7 @@ impl Draft<'_> {
         let (_, after) = match self.files.entry(path.clone()) {
             Entry::Occupied(entry) => entry.into_mut(),
             Entry::Vacant(entry) => {
-                let file = self.folder.read(path)?;
+                let file = self.workspace.folder.read(path)?;
                 if file.as_ref().is_some_and(|file| file.names > 1) {
                     return Err(Refusal::new(path, refusal::HARD_LINK));
                 }
