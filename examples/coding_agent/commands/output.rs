@@ -1,7 +1,7 @@
 use std::{
     collections::VecDeque,
     fs::File,
-    io::{self, ErrorKind, Read},
+    io::{self, Read},
     os::fd::OwnedFd,
     process::Child,
     time::{Duration, Instant},
@@ -9,7 +9,7 @@ use std::{
 
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
-    io::Errno,
+    io::retry_on_intr,
 };
 
 use super::run::Text;
@@ -39,30 +39,25 @@ impl Pipes {
     /// `false` if that takes longer.
     pub fn read(&mut self, process: Option<&OwnedFd>, limit: Duration) -> io::Result<bool> {
         let start = Instant::now();
-        while process.is_some() || self.0.iter().any(|pipe| pipe.file.is_some()) {
-            let left = limit.saturating_sub(start.elapsed());
-            if left.is_zero() {
-                return Ok(false);
-            }
+        loop {
             let files = self.0.iter().filter_map(|pipe| pipe.file.as_ref());
             let mut polled: Vec<_> = files.map(|file| PollFd::new(file, PollFlags::IN)).collect();
             polled.extend(process.map(|process| PollFd::new(process, PollFlags::IN)));
-            match poll(&mut polled, Timespec::try_from(left).ok().as_ref()) {
-                Ok(_) | Err(Errno::INTR) => {}
-                Err(error) => return Err(error.into()),
+            let left = limit.saturating_sub(start.elapsed());
+            if polled.is_empty() || left.is_zero() {
+                return Ok(polled.is_empty());
             }
-            let ready: Vec<bool> = polled.iter().map(|it| !it.revents().is_empty()).collect();
-            let mut ready = ready.into_iter();
-            for pipe in self.0.iter_mut().filter(|pipe| pipe.file.is_some()) {
-                if ready.next() == Some(true) {
-                    pipe.read()?;
-                }
+            let left = Timespec::try_from(left).ok();
+            retry_on_intr(|| poll(&mut polled, left.as_ref()))?;
+            let mut ready: Vec<bool> = polled.iter().map(|it| !it.revents().is_empty()).collect();
+            if process.is_some() && ready.pop() == Some(true) {
+                return Ok(true);
             }
-            if ready.next() == Some(true) {
-                break;
+            let open = self.0.iter_mut().filter(|pipe| pipe.file.is_some());
+            for (pipe, _) in open.zip(ready).filter(|(_, ready)| *ready) {
+                pipe.read()?;
             }
         }
-        Ok(true)
     }
 
     pub fn into_texts(self) -> [Text; 2] {
@@ -77,11 +72,9 @@ impl Pipe {
     fn read(&mut self) -> io::Result<()> {
         let mut bytes = [0; 8 << 10];
         let Some(file) = &mut self.file else { return Ok(()) };
-        match file.read(&mut bytes) {
-            Ok(0) => self.file = None,
-            Ok(count) => self.end.extend(&bytes[..count]),
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
+        match file.read(&mut bytes)? {
+            0 => self.file = None,
+            count => self.end.extend(&bytes[..count]),
         }
         let excess = self.end.len().saturating_sub(MOST_BYTES);
         self.end.drain(..excess);

@@ -13,10 +13,10 @@ use super::{
     group::Group,
     output::Pipes,
     run::{Ending, Report, Run, Text, environment},
-    snapshot::{Snapshot, changed, take},
 };
 use crate::workspace::{
     edits::Workspace,
+    folder::{Snapshot, changed},
     refusal::{At, Refusal},
     set::Digest,
 };
@@ -94,7 +94,7 @@ impl<'a> Commands<'a> {
             return Err(Refusal::new(run.argv.join(" "), why));
         }
         self.recover()?;
-        let before = store.put(&serde_json::to_vec(&take(folder)?).at("the files")?)?;
+        let before = store.put(&serde_json::to_vec(&folder.snapshot()?).at("the files")?)?;
         let mut shell = Command::new(SHELL);
         shell.args(["-c", GATE, SHELL]).args(&run.argv).env_clear().envs(environment());
         shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -166,7 +166,7 @@ impl<'a> Commands<'a> {
     fn end(&self, mut record: Record, mut report: Report) -> Result<Report, Refusal> {
         let before = self.workspace.store.get(record.before)?;
         let before: Snapshot = serde_json::from_slice(&before).at("the files")?;
-        report.seen = changed([&before, &take(&self.workspace.folder)?]);
+        report.seen = changed([&before, &self.workspace.folder.snapshot()?]);
         record.report = Some(report.clone());
         self.save(&record)?;
         Ok(report)

@@ -147,15 +147,9 @@ impl Workspace {
             }
         }
         let number = self.store.numbers()?.first().map_or(1, |newest| newest + 1);
-        let record = Record {
-            number,
-            set,
-            undoes,
-            folders: folders.into_iter().collect(),
-            temporary: format!("{TEMPORARY}{:x}", nanoseconds()),
-            phase: Phase::Planned,
-            conflicts: Vec::new(),
-        };
+        let (phase, folders) = (Phase::Planned, folders.into_iter().collect());
+        let (temporary, conflicts) = (format!("{TEMPORARY}{:x}", nanoseconds()), Vec::new());
+        let record = Record { number, set, undoes, folders, temporary, phase, conflicts };
         self.store.save(&record)?;
         self.begin(record).or_else(|refusal| match self.recover()? {
             Some(report) if report.ending != Ending::NotApplied => Ok(report),
@@ -227,7 +221,7 @@ impl Workspace {
         if record.phase == Phase::Reverting {
             for edit in edits.iter().rev() {
                 let conflict = edit.bring(Side::Before)?;
-                let before = Found::from(edit.change.before);
+                let before = edit.change.image(Side::Before);
                 let is_doubt = |it: &Conflict| it.found != before || it.kept.is_some();
                 if let Some(conflict) = conflict.filter(is_doubt) {
                     record.conflicts.push(conflict);

@@ -1,5 +1,5 @@
 use std::{
-    collections::VecDeque,
+    collections::{BTreeMap, BTreeSet, VecDeque},
     ffi::OsStr,
     fs::{File, TryLockError},
     io::Read,
@@ -56,10 +56,14 @@ pub struct Contents {
 #[derive(Debug)]
 pub struct Unread {
     /// Its path, escaped.
-    pub shown: Place,
-    pub real: PathBuf,
+    shown: Place,
+    real: PathBuf,
     pub why: Refusal,
 }
+
+/// All files of a folder, also those whose names cannot be shown, and the folders that cannot be
+/// read, without what is generated.
+pub type Snapshot = BTreeMap<Place, Found>;
 
 impl Folder {
     pub fn open(path: &Path) -> Result<Self, Refusal> {
@@ -91,10 +95,6 @@ impl Folder {
     /// Tells what is at a path.
     pub fn look(&self, place: &Place) -> Result<Found, Refusal> {
         look(&self.root, place.as_str())
-    }
-
-    pub fn look_at(&self, real: &Path) -> Result<Found, Refusal> {
-        look(&self.root, real)
     }
 
     /// Reads a regular file; `None` if nothing is there.
@@ -156,6 +156,18 @@ impl Folder {
         Ok((files, unread))
     }
 
+    pub fn snapshot(&self) -> Result<Snapshot, Refusal> {
+        let (files, unread) = self.files(None)?;
+        let mut snapshot = Snapshot::new();
+        for path in files {
+            snapshot.insert(path.clone(), self.look(&path).unwrap_or(Found::Other));
+        }
+        for Unread { shown, real, .. } in unread {
+            snapshot.insert(shown, look(&self.root, &real).unwrap_or(Found::Other));
+        }
+        Ok(snapshot)
+    }
+
     /// Makes a folder, unless it is there.
     pub fn make(&self, place: &Place) -> Result<(), Refusal> {
         let parent = self.parent(place)?;
@@ -174,6 +186,20 @@ impl Folder {
             }
         }
     }
+}
+
+/// The paths that changed from one snapshot to another. What is in a folder that could not be read
+/// is not known.
+pub fn changed(maps: [&Snapshot; 2]) -> Vec<Place> {
+    let is_known = |path: &Place| {
+        !path.ancestors().any(|folder| maps.iter().any(|map| map.contains_key(&folder)))
+    };
+    let differs = |path: &Place| {
+        let [before, after] = maps.map(|map| map.get(path).copied().unwrap_or(Found::Nothing));
+        before != after
+    };
+    let paths: BTreeSet<&Place> = maps.into_iter().flat_map(BTreeMap::keys).collect();
+    paths.into_iter().filter(|path| differs(path) && is_known(path)).cloned().collect()
 }
 
 /// Locks what an agent works on; the lock ends with its process. A child process shares it until it

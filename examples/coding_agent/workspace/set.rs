@@ -106,8 +106,8 @@ pub struct Change {
 }
 
 impl Change {
-    pub fn image(&self, side: Side) -> Option<Image> {
-        if side == Side::After { self.after } else { self.before }
+    pub fn image(&self, side: Side) -> Found {
+        if side == Side::After { self.after.into() } else { self.before.into() }
     }
 }
 

@@ -106,7 +106,7 @@ impl<'a> Edit<'a> {
     /// Returns `true` unless the temporary file waits for the first rename.
     pub fn is_begun(&self) -> Result<bool, Refusal> {
         Ok(self.folder.is_none()
-            || self.look(&self.temporary)? != self.image(Side::After)
+            || self.look(&self.temporary)? != self.change.image(Side::After)
             || self.is_kept(Side::Before)?)
     }
 
@@ -114,7 +114,7 @@ impl<'a> Edit<'a> {
     /// person wrote.
     pub fn bring(&self, to: Side) -> Result<Option<Conflict>, Refusal> {
         let from = if to == Side::After { Side::Before } else { Side::After };
-        let (old, new) = (self.image(from), self.image(to));
+        let (old, new) = (self.change.image(from), self.change.image(to));
         if self.folder.is_none() {
             let conflict = Conflict { path: self.change.path.clone(), found: Nothing, kept: None };
             return Ok(Some(conflict).filter(|_| new != Nothing));
@@ -240,13 +240,9 @@ impl<'a> Edit<'a> {
 
     /// The side that a file is of; nothing is of none.
     fn side(&self, found: Found) -> Option<Side> {
-        let is_of = |side: &Side| self.image(*side) == found;
+        let is_of = |side: &Side| self.change.image(*side) == found;
         let side = [Side::Before, Side::After].into_iter().find(is_of);
         (found != Nothing).then_some(side.unwrap_or(Side::Person))
-    }
-
-    fn image(&self, side: Side) -> Found {
-        self.change.image(side).into()
     }
 
     fn name(&self) -> &str {
