@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -102,21 +102,15 @@ impl<'a> Commands<'a> {
         let mut child = child.at(program.display())?;
         let report = self.attend(&mut child, run, before);
         if report.is_err() {
-            // An error comes before the child was waited for, so the number is still its own.
-            let _ = kill_process_group(Pid::from_child(&child), Signal::KILL);
+            // One that is not on disk ends by itself: nobody writes to its gate.
+            let _ = running().take().as_ref().map(Group::end);
             let _ = child.try_wait();
         }
-        let (record, report) = report?;
-        self.end(record, report)
+        report
     }
 
     /// Lets it start, reads what it prints, and ends its group.
-    fn attend(
-        &self,
-        child: &mut Child,
-        run: &Run,
-        before: Digest,
-    ) -> Result<(Record, Report), Refusal> {
+    fn attend(&self, child: &mut Child, run: &Run, before: Digest) -> Result<Report, Refusal> {
         let (gate, mut pipes, at) = (child.stdin.take(), Pipes::of(child), &run.argv[0]);
         let process = pidfd_open(Pid::from_child(child), PidfdFlags::empty()).at(at)?;
         let number = self.newest()?.map_or(1, |newest| newest + 1);
@@ -144,8 +138,7 @@ impl<'a> Commands<'a> {
             None => Ending::Killed(status.signal().unwrap_or_default()),
         };
         let [stdout, stderr] = pipes.into_texts();
-        let report = Report { number, ending, stdout, stderr, is_held, seen: Vec::new() };
-        Ok((record, report))
+        self.end(record, Report { number, ending, stdout, stderr, is_held, seen: Vec::new() })
     }
 
     /// Ends the newest command, if its agent has not.

@@ -52,14 +52,9 @@ pub struct Contents {
     pub names: u64,
 }
 
-/// What no tool reads: a folder that cannot be listed, or a file whose name cannot be shown.
-#[derive(Debug)]
-pub struct Unread {
-    /// Its path, escaped.
-    shown: Place,
-    real: PathBuf,
-    pub why: Refusal,
-}
+/// What no tool reads: a folder that cannot be listed, or a file whose name cannot be shown. Its
+/// path, escaped and as it is, and why.
+pub type Unread = (Place, PathBuf, Refusal);
 
 /// All files of a folder, also those whose names cannot be shown, and the folders that cannot be
 /// read, without what is generated.
@@ -150,7 +145,7 @@ impl Folder {
                 Err(Refusal::new(&shown, refusal::NOT_SHOWN))
             };
             if let Err(why) = read {
-                unread.push(Unread { shown, real, why });
+                unread.push((shown, real, why));
             }
         }
         Ok((files, unread))
@@ -162,7 +157,7 @@ impl Folder {
         for path in files {
             snapshot.insert(path.clone(), self.look(&path).unwrap_or(Found::Other));
         }
-        for Unread { shown, real, .. } in unread {
+        for (shown, real, _) in unread {
             snapshot.insert(shown, look(&self.root, &real).unwrap_or(Found::Other));
         }
         Ok(snapshot)

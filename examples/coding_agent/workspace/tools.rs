@@ -108,7 +108,7 @@ impl Workspace {
     /// files that are large or not text, errors.
     pub fn search(&self, tool: &Search) -> Result<String, Refusal> {
         let (files, unread) = self.folder.files(tool.under.as_ref())?;
-        let mut skipped: Vec<Refusal> = unread.into_iter().map(|it| it.why).collect();
+        let mut skipped: Vec<Refusal> = unread.into_iter().map(|(.., why)| why).collect();
         let (mut found, mut more) = (Vec::new(), "");
         for path in files {
             let text = self.text(&path).map_err(|refusal| skipped.push(refusal));
