@@ -201,34 +201,32 @@ impl Workspace {
     /// Ends a set: one that is made, of which it reads whether all is there, and otherwise one that
     /// goes back from wherever it is.
     fn finish(&self, mut record: Record, edits: &[Edit<'_>]) -> Result<Report, Refusal> {
-        let mut ending = Ending::NotApplied;
-        if record.phase == Phase::Planned {
+        let (phase, known) = (record.phase, record.conflicts.len());
+        if phase == Phase::Planned {
             edits.iter().try_for_each(Edit::discard)?;
         }
-        if record.phase == Phase::Intended {
-            if let Some(undone) = record.undoes {
-                self.folder.remove(&self.store.record(undone)?.folders);
-            }
-            ending = Ending::Applied;
-            for Change { path, after, .. } in &record.set.changes {
-                let found = self.folder.look(path)?;
-                if found != Found::from(*after) {
-                    record.conflicts.push(Conflict { path: path.clone(), found, kept: None });
-                    ending = Ending::InDoubt;
-                }
-            }
+        if let (Phase::Intended, Some(undone)) = (phase, record.undoes) {
+            self.folder.remove(&self.store.record(undone)?.folders);
         }
-        if record.phase == Phase::Reverting {
-            for edit in edits.iter().rev() {
-                let conflict = edit.bring(Side::Before)?;
-                let before = edit.change.image(Side::Before);
-                let is_doubt = |it: &Conflict| it.found != before || it.kept.is_some();
-                if let Some(conflict) = conflict.filter(is_doubt) {
-                    record.conflicts.push(conflict);
-                    ending = Ending::InDoubt;
+        for edit in edits.iter().rev() {
+            let side = if phase == Phase::Intended { Side::After } else { Side::Before };
+            let (path, image) = (&edit.change.path, edit.change.image(side));
+            let conflict = match phase {
+                Phase::Reverting => edit.bring(side)?,
+                Phase::Intended => {
+                    let found = self.folder.look(path)?;
+                    Some(Conflict { path: path.clone(), found, kept: None })
                 }
-            }
+                Phase::Planned | Phase::Ended(_) => None,
+            };
+            let is_doubt = |it: &Conflict| it.found != image || it.kept.is_some();
+            record.conflicts.extend(conflict.filter(is_doubt));
         }
+        let ending = match phase {
+            _ if record.conflicts.len() > known => Ending::InDoubt,
+            Phase::Intended => Ending::Applied,
+            _ => Ending::NotApplied,
+        };
         self.folder.remove(&record.folders);
         record.phase = Phase::Ended(ending);
         self.store.save(&record)?;
