@@ -1,9 +1,9 @@
 //! Edits of the files of one folder, all or nothing, that can be undone.
 //!
 //! [`tools`] are what a model asks for; they come to a [`set`] of changes. [`edits`] makes a set,
-//! recovers one whose process died, and undoes the newest. [`step`] is one path of it, and the
-//! [`store`] has the records, the contents, and every file that was replaced: no file that was ever
-//! at a path is deleted.
+//! recovers one whose process died, and undoes the newest. [`step`] is one path of it, which keeps
+//! the [`attributes`] of its file, and the [`store`] has the records, the contents, and every file
+//! that was replaced: no file that was ever at a path is deleted.
 
 pub mod attributes;
 pub mod edits;

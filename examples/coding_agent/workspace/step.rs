@@ -4,7 +4,10 @@
 
 use std::{
     fs::File,
-    io::{ErrorKind, Write},
+    io::{
+        ErrorKind::{InvalidInput, PermissionDenied},
+        Write,
+    },
     time::{SystemTime, UNIX_EPOCH},
 };
 
@@ -67,7 +70,8 @@ impl<'a> Edit<'a> {
         let mut new = new.map(File::from).at(path)?;
         new.write_all(&bytes).at(path)?;
         match keep(old.as_ref(), &new, after.mode) {
-            Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+            // Of a user that this namespace does not know, the input is invalid.
+            Err(error) if [PermissionDenied, InvalidInput].contains(&error.kind()) => {
                 return Err(Refusal::new(path, refusal::NOT_KEPT));
             }
             kept => kept.at(path)?,
