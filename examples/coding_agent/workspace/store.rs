@@ -195,7 +195,7 @@ impl Store {
 fn claim(store: &Path, folder: &Path) -> Result<(), Refusal> {
     let (at, name) = (store.display(), store.join("folder"));
     // Escaped, so that no other path has this text.
-    let folder = format!("{folder:?}");
+    let folder = folder.as_os_str().as_encoded_bytes().escape_ascii().to_string();
     let owner = format!("{folder}\n{}", fs::metadata(store).at(&at)?.ino());
     if !name.exists() {
         let mut entries = fs::read_dir(store).at(&at)?;

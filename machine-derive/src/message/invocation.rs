@@ -2,7 +2,7 @@
 
 use syn::Ident;
 
-use super::{did_you_mean, list};
+use super::did_you_mean;
 use crate::role::Role;
 
 messages! {

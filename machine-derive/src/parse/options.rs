@@ -57,7 +57,7 @@ impl Options {
                 input.parse::<Ident>()?;
                 let inside;
                 parenthesized!(inside in input);
-                self.read_group(&name, &inside, errors)?;
+                self.read_group(&name, &inside, errors);
                 // The rest of what is malformed, which was reported.
                 inside.parse::<TokenStream>()?;
             }
@@ -102,12 +102,7 @@ impl Options {
     }
 
     /// Reads what is inside of `upgrade(..)`, `fields(..)` or `on(..)`.
-    fn read_group(
-        &mut self,
-        name: &str,
-        input: ParseStream<'_>,
-        errors: &mut Errors,
-    ) -> syn::Result<()> {
+    fn read_group(&mut self, name: &str, input: ParseStream<'_>, errors: &mut Errors) {
         match name {
             "upgrade" => {
                 let read = Punctuated::<Upgrade, Token![,]>::parse_terminated(input);
@@ -117,7 +112,6 @@ impl Options {
             "fields" => self.fields.push(Fields::read(input, errors)),
             _ => self.read_on(input, errors),
         }
-        Ok(())
     }
 
     fn read_on(&mut self, input: ParseStream<'_>, errors: &mut Errors) {

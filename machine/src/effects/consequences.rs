@@ -170,7 +170,7 @@ impl Ending<'_> {
         let (parent, backend) = (left.machine, &self.store.inner.backend);
         if let Some(since) = left.since {
             for call in backend.calls(parent, since).await?.into_iter().flatten() {
-                if call.has_ended || call.hold == Hold::Held {
+                if call.ended_at.is_some() || call.hold == Hold::Held {
                     continue;
                 }
                 if call.status.parse() == Ok(Status::Pending) {

@@ -54,7 +54,7 @@ async fn waiting(store: &Store, calls: u32) -> AnyAgentHead {
         after: AfterExecution::Suspend,
     });
     let answer = ModelAnswer { calls: calls.collect(), ..ModelAnswer::default() };
-    written.work(&by, Work::Call(answer), store.now()).unwrap();
+    written.work(&by, &Work::Call(answer), store.now()).unwrap();
     let records = stored.records(&written.batch, &written.bodies);
     let mut head = head.moved(&written.batch, written.calls, None);
     store.batch().commit(&mut head).records(records).write().await.unwrap();
