@@ -334,8 +334,7 @@ impl<P: Planner + Clone> Session<P> {
 
     /// A person has to say whether the call in doubt took effect, or to look at what failed.
     async fn stuck(&self, job: &AnyJob, failed: Option<Failed>) -> Result<Exit, Failure> {
-        let machine = shell_word(self.store.join(JOBS));
-        let machine = format!("machine --db {machine}");
+        let machine = self.machine();
         let detail = Box::pin(Observer::new(&self.jobs).detail::<Human>(job.id())).await?;
         let mut open =
             detail.children.iter().filter_map(|child| Some((child.id, child.open.as_ref()?)));
@@ -368,12 +367,18 @@ impl<P: Planner + Clone> Session<P> {
         Err(Trouble::new(code, id, why).into())
     }
 
+    /// The command that looks at the jobs.
+    fn machine(&self) -> String {
+        format!("machine --db {}", shell_word(self.store.join(JOBS)))
+    }
+
     /// Serves the inspector until the program ends.
     async fn serve(&self) -> Result<(), Failure> {
         let Some(address) = self.asked.serve else { return Ok(()) };
         let listener = TcpListener::bind(address).await?;
         self.face.note(&format!("http://{}/inspector/ shows the job", listener.local_addr()?));
         let http = Http::new(&self.jobs, Actors::issue("inspector")?).machine::<AnyJob>();
+        let http = http.command(self.machine()).database(JOBS);
         tokio::spawn(serve(listener, http, std::future::pending()));
         Ok(())
     }

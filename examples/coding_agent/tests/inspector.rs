@@ -31,6 +31,11 @@ fn a_browser_sees_the_job_as_it_runs() {
         let (status, text) = get(path, plain);
         assert_eq!((status, text.contains(part)), (200, true), "{path}: {text}");
     }
+    // The commands that the page shows are for the file of the jobs.
+    let (_, health) = get("/api/health", plain);
+    let health: Value = serde_json::from_str(&health).unwrap();
+    let command = format!("machine --db {}", desk.store().join("jobs.db").display());
+    assert_eq!([&health["command"], &health["database"]], [command.as_str(), "jobs.db"]);
     let (status, shown) = get("/api/machines", plain);
     assert_eq!(status, 200, "{shown}");
     let shown: Value = serde_json::from_str(&shown).unwrap();
