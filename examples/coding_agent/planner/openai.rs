@@ -228,8 +228,16 @@ impl OpenAi {
             let message = Message::read(BufReader::new(content.reader()));
             return message.map_err(|error| passing(hide(&error.to_string()).into()));
         }
-        let text = content.lossy_utf8(true).read_to_string().unwrap_or_default();
-        let answers = if status.is_success() { "does not stream: it answers" } else { "answers" };
+        let text = content.lossy_utf8(true).read_to_string();
+        let (text, answers) = if status.is_success() {
+            let text = text.map_err(|error| passing(error.into()))?;
+            if let Some(message) = Message::whole(&text) {
+                return Ok(message);
+            }
+            (text, "does not stream: it answers")
+        } else {
+            (text.unwrap_or_default(), "answers")
+        };
         let why = Failure::from(format!("the server {answers} {status}: {}", end(&hide(&text))));
         let is_passing = status.is_server_error()
             || matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT);

@@ -52,6 +52,14 @@ impl Message {
         if message.reason.is_empty() { Err("the answer was cut off".into()) } else { Ok(message) }
     }
 
+    /// Reads an answer that a server sends as a whole, although it was asked for a stream; `None` if
+    /// it is something else.
+    pub fn whole(text: &str) -> Option<Self> {
+        let (mut message, answer) = (Self::default(), serde_json::from_str::<Value>(text).ok()?);
+        message.add(&answer).ok()?;
+        answer["choices"].is_array().then_some(message)
+    }
+
     fn add(&mut self, event: &Value) -> Result<(), Failure> {
         if let Some(error) = event.get("error").filter(|it| !it.is_null()) {
             return Err(format!("the server has failed: {error}").into());
@@ -60,8 +68,9 @@ impl Message {
             self.usage = usage.clone();
         }
         let choice = &event["choices"][0];
-        self.text.push_str(text(&choice["delta"]["content"]));
-        for piece in choice["delta"]["tool_calls"].as_array().into_iter().flatten() {
+        let part = choice.get("delta").unwrap_or(&choice["message"]);
+        self.text.push_str(text(&part["content"]));
+        for piece in part["tool_calls"].as_array().into_iter().flatten() {
             self.add_piece(piece);
         }
         self.reason.push_str(text(&choice["finish_reason"]));

@@ -187,7 +187,15 @@ async fn what_servers_really_send() {
         Sent::Text(format!("{}{body}", STREAM.replace("text/event-stream", kind)))
     };
     let named = typed("Text/Event-Stream; charset=utf-8", &[asks(), done()].concat());
-    let whole = json!({ "choices": [{ "message": { "content": "secret." } }] }).to_string();
+    let json = |body: &Value| typed("application/json", &body.to_string());
+    let function = json!({ "name": "ask", "arguments": r#"{"questions": ["which file?"]}"# });
+    let called = json!([{ "id": "1", "type": "function", "function": function }]);
+    let whole = |message: &Value, reason: &str| {
+        let choice = json!({ "index": 0, "message": message, "finish_reason": reason });
+        json(&json!({ "choices": [choice], "usage": { "total_tokens": 7 } }))
+    };
+    let message = json!({ "content": null, "tool_calls": called });
+    let cut = STREAM.replace("text/event-stream", "application/json\r\ncontent-length: 9999");
     let empty = "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 0\r\n\r\n".to_owned();
     let pieces = [
         text("Let me think."),
@@ -240,7 +248,11 @@ async fn what_servers_really_send() {
         ("one in a stream", vec![stream(&[leak]); 3], Failed("unknown: (the key)."), 3),
         ("busy for long", vec![status("429 Busy\r\nretry-after: 9999")], Failed("429"), 1),
         ("another name of the type", vec![named], Asked, 1),
-        ("JSON", vec![typed("application/json", &whole)], Failed("not stream: it answers 200"), 1),
+        ("no stream", vec![whole(&message, "tool_calls")], Asked, 1),
+        ("a text, whole", vec![whole(&json!({ "content": "What?" }), "stop"), good()], Asked, 2),
+        ("too long, whole", vec![whole(&message, "length"), good()], Asked, 2),
+        ("cut, whole", vec![Sent::Text(format!("{cut}{{")), good()], Asked, 2),
+        ("other JSON", vec![json(&json!(["secret."]))], Failed("not stream: it answers 200"), 1),
         ("a page", vec![typed("text/html", "<p>secret.")], Failed("OK: <p>(the key)."), 1),
         ("nothing", vec![Sent::Text(empty)], Failed("not stream"), 1),
         ("text", vec![says("What?"), good()], Asked, 2),
