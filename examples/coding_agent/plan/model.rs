@@ -1,3 +1,5 @@
+use std::fmt;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -8,6 +10,24 @@ use crate::{
         tools::{Read, Request},
     },
 };
+
+/// The most questions or lookups of an answer of a planner, or the most steps, calls and edits of
+/// its plan or repair, counted together.
+pub const MOST_ITEMS: usize = 200;
+
+/// The most bytes of an answer as JSON, with all its texts: each move of a job stores its plan.
+pub const MOST_BYTES: usize = 256 << 10;
+
+/// What is wrong with an answer of a planner that a schema cannot say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// No step, or no command that verifies.
+    Incomplete,
+    /// So many items.
+    Items(usize),
+    /// So many bytes.
+    Bytes(usize),
+}
 
 /// What an agent wants to do, and how that is verified.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
@@ -128,10 +148,42 @@ impl Plan {
         self.risk() > Risk::Low
     }
 
-    /// What is wrong with it that a schema cannot say.
-    pub fn fault(&self) -> Option<&'static str> {
+    pub fn fault(&self) -> Option<Fault> {
         let policy = &self.verification;
-        let is_faulty = self.steps.is_empty() || policy.required && policy.commands.is_empty();
-        is_faulty.then_some("it has no step, or no command for a verification that is required")
+        if self.steps.is_empty() || policy.required && policy.commands.is_empty() {
+            return Some(Fault::Incomplete);
+        }
+        Fault::of(self, count(&self.steps) + policy.commands.len())
+    }
+}
+
+/// The steps, with their calls and edits.
+fn count(steps: &[Step]) -> usize {
+    let items = |call: &Call| if let Call::Edit { edits } = call { 1 + edits.len() } else { 1 };
+    steps.iter().map(|step| 1 + step.tool_calls.iter().map(items).sum::<usize>()).sum()
+}
+
+impl Fault {
+    /// The fault of an answer with so many items.
+    pub fn of(answer: &impl Serialize, items: usize) -> Option<Self> {
+        let bytes = serde_json::to_vec(answer).map_or(usize::MAX, |json| json.len());
+        let is_long = (bytes > MOST_BYTES).then_some(Self::Bytes(bytes));
+        (items > MOST_ITEMS).then_some(Self::Items(items)).or(is_long)
+    }
+
+    pub fn of_repair(steps: &[Step]) -> Option<Self> {
+        Self::of(&steps, count(steps))
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Incomplete => {
+                f.write_str("it has no step, or no command for a verification that is required")
+            }
+            Self::Items(count) => write!(f, "it has {count} items: give at most {MOST_ITEMS}"),
+            Self::Bytes(count) => write!(f, "it has {count} bytes: give at most {MOST_BYTES}"),
+        }
     }
 }

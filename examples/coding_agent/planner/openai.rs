@@ -13,7 +13,7 @@ use std::{
 
 use machine::worker::Failure;
 use schemars::{JsonSchema, schema_for};
-use serde::{Deserialize, de::DeserializeOwned};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use tokio::{task::spawn_blocking, time::sleep};
 use ureq::http::StatusCode;
@@ -25,7 +25,7 @@ use super::{
 };
 use crate::{
     plan::{
-        model::{Plan, Step},
+        model::{Fault, Plan, Step},
         trouble::Trouble,
     },
     workspace::{
@@ -86,7 +86,7 @@ pub struct OpenAi {
 }
 
 /// Why a request has no answer.
-enum Fault {
+enum Failed {
     /// Another try can succeed, after this pause if the server names one.
     Passing(Failure, Option<Duration>),
     Lasting(Failure),
@@ -126,7 +126,7 @@ impl OpenAi {
         brief: &Brief,
         (tool, about): Offer,
         task: &str,
-        fault: fn(&T) -> Option<&'static str>,
+        fault: fn(&T) -> Option<Fault>,
     ) -> Reply<T> {
         let function = json!({ "name": tool, "description": about, "parameters": schema_for!(T) });
         let mut messages = vec![
@@ -137,7 +137,7 @@ impl OpenAi {
         loop {
             let message = self.answer(brief, &function, &messages).await?;
             let answer = message.answer::<T>(tool).and_then(|answer| {
-                fault(&answer).map_or(Ok(answer), |fault| Err(fault.to_owned()))
+                fault(&answer).map_or(Ok(answer), |fault| Err(fault.to_string()))
             });
             let why = match answer {
                 Ok(answer) => return Ok(Ok(answer)),
@@ -176,8 +176,8 @@ impl OpenAi {
             let bought = spawn_blocking(move || planner.buy(&body, &file)).await?;
             let (why, pause) = match bought {
                 Ok(message) => return Ok(message),
-                Err(Fault::Passing(why, pause)) => (why, pause),
-                Err(Fault::Lasting(why)) => return Err(Lasting(why).into()),
+                Err(Failed::Passing(why, pause)) => (why, pause),
+                Err(Failed::Lasting(why)) => return Err(Lasting(why).into()),
             };
             let Some(usual) = pauses.next() else { return Err(why) };
             let pause = pause.unwrap_or(*usual);
@@ -189,7 +189,7 @@ impl OpenAi {
     }
 
     /// Reads the answer from its file, or asks for it and writes the file. Blocks.
-    fn buy(&self, body: &str, file: &Path) -> Result<Message, Fault> {
+    fn buy(&self, body: &str, file: &Path) -> Result<Message, Failed> {
         // One that cannot be read is bought again.
         let kept =
             fs::read(file).ok().and_then(|json| serde_json::from_slice::<Message>(&json).ok());
@@ -205,7 +205,7 @@ impl OpenAi {
         Ok(message)
     }
 
-    fn request(&self, body: &str) -> Result<Message, Fault> {
+    fn request(&self, body: &str) -> Result<Message, Failed> {
         let Settings { url, key, .. } = &self.settings;
         let url = format!("{}/chat/completions", url.trim_end_matches('/'));
         let mut request = self.client.post(url.as_str()).content_type("application/json");
@@ -215,7 +215,7 @@ impl OpenAi {
         // A server can repeat the key, which neither people nor the journal get.
         let key = key.as_deref().filter(|key| !key.is_empty());
         let hide = |text: &str| key.map_or(text.to_owned(), |key| text.replace(key, "(the key)"));
-        let passing = |error: Failure| Fault::Passing(error, None);
+        let passing = |error: Failure| Failed::Passing(error, None);
         let mut reply = request.send(body).map_err(|error| passing(error.into()))?;
         let status = reply.status();
         let header = |name: &'static str| reply.headers().get(name)?.to_str().ok();
@@ -241,27 +241,27 @@ impl OpenAi {
         let why = Failure::from(format!("the server {answers} {status}: {}", end(&hide(&text))));
         let is_passing = status.is_server_error()
             || matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT);
-        Err(if is_passing { Fault::Passing(why, pause) } else { Fault::Lasting(why) })
+        Err(if is_passing { Failed::Passing(why, pause) } else { Failed::Lasting(why) })
     }
 }
 
-fn lasting(error: impl Into<Failure>) -> Fault {
-    Fault::Lasting(error.into())
+fn lasting(error: impl Into<Failure>) -> Failed {
+    Failed::Lasting(error.into())
 }
 
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Questions {
     questions: Vec<String>,
 }
 
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Reads {
     reads: Vec<Lookup>,
 }
 
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Repair {
     steps: Option<Vec<Step>>,
@@ -270,13 +270,15 @@ struct Repair {
 impl Planner for OpenAi {
     async fn questions(&self, brief: &Brief) -> Reply<Vec<String>> {
         let task = "Ask what you have to know of the person, or give an empty list.";
-        let reply = self.ask::<Questions>(brief, ASK, task, |_| None).await?;
+        let reply =
+            self.ask::<Questions>(brief, ASK, task, |it| Fault::of(it, it.questions.len())).await?;
         Ok(reply.map(|it| it.questions))
     }
 
     async fn reads(&self, brief: &Brief) -> Reply<Vec<Lookup>> {
         let task = "Name the files that you have to read, and the texts to search for.";
-        let reply = self.ask::<Reads>(brief, READ, task, |_| None).await?;
+        let reply =
+            self.ask::<Reads>(brief, READ, task, |it| Fault::of(it, it.reads.len())).await?;
         Ok(reply.map(|it| it.reads))
     }
 
@@ -292,7 +294,8 @@ impl Planner for OpenAi {
         rung: Rung,
     ) -> Reply<Option<Vec<Step>>> {
         let task = repair(brief, trouble, rung);
-        let reply = self.ask::<Repair>(brief, REPAIR, &task, |_| None).await?;
+        let fault = |it: &Repair| it.steps.as_deref().and_then(Fault::of_repair);
+        let reply = self.ask::<Repair>(brief, REPAIR, &task, fault).await?;
         Ok(reply.map(|it| it.steps))
     }
 }

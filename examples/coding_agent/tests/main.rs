@@ -16,6 +16,7 @@ mod edits;
 mod face;
 mod hostile;
 mod inspector;
+mod limits;
 mod moves;
 mod outside;
 mod patches;

@@ -220,6 +220,7 @@ async fn what_servers_really_send() {
     };
     let object = json!({ "name": "ask", "arguments": { "questions": ["which file?"] } });
     let many: Vec<_> = (0..99).map(|index| call(index, "1", "ask", "{}")).collect();
+    let much = json!({ "questions": vec!["which file?"; 201] }).to_string();
     let rows = [
         ("in pieces", vec![stream(&pieces)], Asked, 1),
         ("odd lines, empty usage, an unknown reason, no end", vec![stream(&odd)], Asked, 1),
@@ -258,6 +259,7 @@ async fn what_servers_really_send() {
         ("text", vec![says("What?"), good()], Asked, 2),
         ("another schema", vec![calls("ask", r#"{"questions": "a"}"#), good()], Asked, 2),
         ("an unknown tool", vec![calls("shell", "{}"), good()], Asked, 2),
+        ("too much", vec![calls("ask", &much); 3], Useless("201 items: give at most 200"), 3),
         ("repeated ids", vec![repeats(), good()], Asked, 2),
         ("many calls", vec![stream(&[many.concat(), done()]), good()], Asked, 2),
         ("too long", vec![stream(&[asks(), ends("length")]), good()], Asked, 2),
