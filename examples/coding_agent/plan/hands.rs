@@ -81,8 +81,8 @@ pub struct Hands {
     pub jobs: Store,
 }
 
-pub fn lock(workspace: &Mutex<Workspace>) -> MutexGuard<'_, Workspace> {
-    workspace.lock().unwrap_or_else(PoisonError::into_inner)
+pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Makes edits that a person has allowed.

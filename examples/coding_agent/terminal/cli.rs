@@ -1,5 +1,4 @@
 use std::{
-    error::Error,
     ffi::OsString,
     fmt::Display,
     fs, io,
@@ -24,7 +23,7 @@ use coding_agent::{
         set::{Digest, Ending},
     },
 };
-use machine::actor::Human;
+use machine::{actor::Human, worker::Failure};
 use serde_json::{Map, Value};
 use tokio::{
     runtime::Runtime,
@@ -37,8 +36,6 @@ use super::{
     repository,
     session::Session,
 };
-
-pub type Failure = Box<dyn Error + Send + Sync>;
 
 const EXITS: &str = "\
 Exit codes: 0 done, 1 error, 2 usage, 3 needs an answer or a confirmation, 4 blocked, 130 and 143 ended

@@ -1,8 +1,9 @@
 use std::{ffi::OsString, fs};
 
+use machine::worker::Failure;
 use tempfile::TempDir;
 
-use super::{cli::Failure, repository::git};
+use super::repository::git;
 
 const SCRIPT: &str = include_str!("demo.json");
 

@@ -30,6 +30,7 @@ const TICK: Duration = Duration::from_millis(120);
 const CHOICES: [&str; 3] = ["no", "yes, the plan and its repairs", "yes, its first call alone"];
 
 /// Where the program tells what happens, and asks.
+#[derive(Clone)]
 pub enum Face {
     /// A line of JSON for each event, and no questions.
     Json,

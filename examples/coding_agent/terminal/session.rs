@@ -1,14 +1,13 @@
 use std::{
     env,
     path::{Path, PathBuf},
-    pin::pin,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
+    sync::{Arc, Mutex},
 };
 
 use coding_agent::{
     plan::{
         agent::Agent,
+        attempt::{Failed, pause, why_left},
         consent::{Bounds, Scope},
         hands::{Act, Deed, Hands, lock},
         job::{
@@ -17,13 +16,13 @@ use coding_agent::{
         },
         model::{Call, Plan},
         trouble::Trouble,
-        work::{Summary, Work},
+        work::Summary,
     },
     planner::Planner,
     workspace::{
         edits::Workspace,
         refusal::{
-            Code::{self, E_CONFLICT, E_INVALID_ARGS, E_IO},
+            Code::{E_CONFLICT, E_INVALID_ARGS, E_IO},
             Refusal, Why,
         },
     },
@@ -31,22 +30,21 @@ use coding_agent::{
 use machine::{
     Id,
     actor::Actors,
-    journal::Fact,
-    observe::{NextStep, Observer, Waiting, WaitingFor},
-    store::{Committed, Message, Query, Store, Subscription},
+    observe::{Detail, NextStep, Observer},
+    store::{Message, Query, Store},
     text::shell_word,
-    view::Human,
-    worker::Worker,
+    view,
+    worker::{Failure, Worker},
 };
 use machine_console::http::{Http, serve};
 use tokio::{net::TcpListener, time::sleep};
 
 use super::{
-    cli::{Do, Exit, Failure, Said, tell_displaced, trouble},
+    cli::{Do, Exit, Said, tell_displaced, trouble},
     face::{Face, Told, fail},
-    noted::Noted,
     preview::{preview, rate},
     repository,
+    watched::{Log, Watched},
 };
 
 /// The name of the program among actors.
@@ -62,9 +60,6 @@ const NOT_ASKED: Why = (E_INVALID_ARGS, "in this state, the job does not ask for
 const INTERRUPTED: &str = "The command was interrupted: after `applied` the next call is made, and \
                            after `not-applied` it runs again. ";
 
-/// A worker of another program that has died loses the job after 30 s.
-const HELD: &str = "a worker that may still live holds it: try again in 30 s";
-
 /// The job of a folder, with a planner.
 pub struct Session<P> {
     asked: Do,
@@ -75,17 +70,6 @@ pub struct Session<P> {
     face: Face,
     /// The command that goes on with the job.
     again: String,
-}
-
-/// The code and the error of an attempt, and whether another one is of no use.
-type Failed = (Code, String, bool);
-
-/// What was told of a job.
-struct Log {
-    job: Id,
-    entries: Subscription,
-    state: String,
-    acts: usize,
 }
 
 impl<P: Planner + Clone> Session<P> {
@@ -120,13 +104,13 @@ impl<P: Planner + Clone> Session<P> {
         // It may have been set aside, when its planner could not be asked.
         self.jobs.requeue(id, &[]).await?;
         let job: AnyJob = self.jobs.load(id).await?;
-        let entries = self.jobs.subscribe(Some(self.jobs.position().await?)).await?;
-        let acts = job.work().map_or(0, |work| work.ended.len());
-        let mut log = Log { job: id, entries, state: String::new(), acts };
+        let log = Arc::new(Mutex::new(Log::new(&job, self.face.clone())));
         loop {
-            let before = self.jobs.now();
-            let failed = self.work(&mut log).await?;
-            match self.jobs.load::<AnyJob>(id).await? {
+            let began = self.jobs.now();
+            self.work(&log).await?;
+            let job: AnyJob = self.jobs.load(id).await?;
+            lock(&log).tell(&job);
+            match job {
                 AnyJob::Clarifying(job) => {
                     let questions = &job.state().questions;
                     let Some(answer) = self.face.answers(questions)? else {
@@ -140,15 +124,20 @@ impl<P: Planner + Clone> Session<P> {
                     None => return Ok(self.asks(&[], &self.ways(&job))),
                 },
                 AnyJob::Done(job) => return self.end(&job.state().summary),
-                job => match self.next_attempt(id, before, failed.as_ref()).await? {
-                    Some(pause) => {
-                        if let Some((_, error, _)) = failed {
-                            self.face.note(&format!("{error}; it is tried again"));
-                        }
-                        sleep(pause).await;
+                job => {
+                    let observer = Observer::new(&self.jobs);
+                    let left = Box::pin(observer.detail::<view::Human>(id)).await?;
+                    let failed = lock(&log).failed.take();
+                    let lasts = failed.as_ref().is_some_and(|failed| failed.lasts);
+                    let pause = pause(&left, began, self.jobs.now()).filter(|_| !lasts);
+                    let Some(pause) = pause else {
+                        return self.stuck(&job, &left, failed.as_ref());
+                    };
+                    if let Some(Failed { error, .. }) = failed {
+                        self.face.note(&format!("{error}; it is tried again"));
                     }
-                    None => return self.stuck(&job, failed).await,
-                },
+                    sleep(pause).await;
+                }
             }
         }
     }
@@ -215,53 +204,14 @@ impl<P: Planner + Clone> Session<P> {
         Ok(self.jobs.commit(&mut job).await?)
     }
 
-    /// The time until the worker tries again; `None` if it does not. What was due before it began,
-    /// and has not failed since, it would have done.
-    async fn next_attempt(
-        &self,
-        id: Id,
-        before: i64,
-        failed: Option<&Failed>,
-    ) -> Result<Option<Duration>, Failure> {
-        let detail = Box::pin(Observer::new(&self.jobs).detail::<Human>(id)).await?;
-        let retry_at = detail.trouble.as_ref().and_then(|trouble| trouble.retry_at);
-        let is_tried = |at: &i64| failed.map_or(*at > before, |(_, _, is_last)| !is_last);
-        let left = retry_at.filter(is_tried).map(|at| at.saturating_sub(self.jobs.now()));
-        Ok(left.map(|left| Duration::from_millis(u64::try_from(left).unwrap_or_default())))
-    }
-
-    /// Works until nothing is ready, and tells what happens. Returns the last failed attempt.
-    async fn work(&self, log: &mut Log) -> Result<Option<Failed>, Failure> {
-        let failed = Arc::new(Mutex::new(None));
+    /// Works until nothing is ready.
+    async fn work(&self, log: &Arc<Mutex<Log>>) -> Result<(), Failure> {
         let workspace = Arc::clone(&self.workspace);
         let hands = Hands { workspace: Arc::clone(&workspace), jobs: self.jobs.clone() };
         let agent = Agent { planner: self.planner.clone(), workspace, rate };
-        let (report, noted) = (Arc::clone(&failed), Arc::<Mutex<Option<_>>>::default());
-        let worker = Worker::new(&self.jobs, Actors::issue(NAME)?)
-            .handler(Noted(Driver(agent), Arc::clone(&noted)))
-            .tool(hands)
-            .on_error(move |attempt| {
-                let noted = *noted.lock().unwrap_or_else(PoisonError::into_inner);
-                let (code, lasts) = noted.unwrap_or((E_IO, false));
-                let failed = (code, attempt.error.to_owned(), attempt.set_aside || lasts);
-                *report.lock().unwrap_or_else(PoisonError::into_inner) = Some(failed);
-            });
-        let mut work = pin!(worker.run_until_idle());
-        loop {
-            tokio::select! {
-                ended = &mut work => {
-                    ended?;
-                    break;
-                }
-                entry = log.entries.next() => log.tell(&entry?, &self.face),
-            }
-        }
-        let end = self.jobs.position().await?;
-        while log.entries.position() < end {
-            let entry = log.entries.next().await?;
-            log.tell(&entry, &self.face);
-        }
-        Ok(failed.lock().unwrap_or_else(PoisonError::into_inner).take())
+        let handler = Watched(Driver(agent), Arc::clone(log));
+        let worker = Worker::new(&self.jobs, Actors::issue(NAME)?).handler(handler).tool(hands);
+        Ok(worker.run_until_idle().await?)
     }
 
     /// Shows a plan, and asks for its confirmation; `None` if nobody answers.
@@ -333,14 +283,12 @@ impl<P: Planner + Clone> Session<P> {
     }
 
     /// A person has to say whether the call in doubt took effect, or to look at what failed.
-    async fn stuck(&self, job: &AnyJob, failed: Option<Failed>) -> Result<Exit, Failure> {
+    fn stuck(&self, job: &AnyJob, left: &Detail, failed: Option<&Failed>) -> Result<Exit, Failure> {
         let machine = self.machine();
-        let detail = Box::pin(Observer::new(&self.jobs).detail::<Human>(job.id())).await?;
-        let mut open =
-            detail.children.iter().filter_map(|child| Some((child.id, child.open.as_ref()?)));
-        let is_doubt = |step: &NextStep| matches!(step, NextStep::Confirm { .. });
-        let doubt = open.find(|(_, open)| open.next.iter().any(is_doubt));
-        if let (Some((call, open)), None) = (doubt, &failed) {
+        let is_doubt = |step: &&NextStep| matches!(step, NextStep::Confirm { .. });
+        let mut open = left.children.iter().filter_map(|child| child.open.as_ref());
+        let doubt = open.find(|open| open.next.iter().any(|step| is_doubt(&step)));
+        if let (Some(open), None) = (doubt, failed) {
             let is_command = matches!(job, AnyJob::Executing(job)
                 if matches!(&job.state().act, Some(Act { deed: Deed::Run(_), .. })));
             let interrupted = if is_command { INTERRUPTED } else { "" };
@@ -349,18 +297,15 @@ impl<P: Planner + Clone> Session<P> {
                  confirm what you find, and continue with `{}`.",
                 open.summary, self.again
             );
-            let ways = ["applied", "not-applied"]
-                .map(|found| format!("{machine} confirm {call} {found} --as NAME"));
-            return Ok(self.asks(&[question], &ways));
+            let ways = open.next.iter().filter(is_doubt).map(|step| format!("{machine} {step}"));
+            return Ok(self.asks(&[question], &ways.collect::<Vec<_>>()));
         }
-        let (status, id) = (job.status(), job.id());
-        // The worker of this program has left it alone.
-        let why_not = || match (&detail.trouble, &detail.waits_for) {
-            (Some(trouble), _) => trouble.reason.clone(),
-            (None, Some(Waiting { cause: WaitingFor::Nothing, text, .. })) => text.clone(),
-            (None, _) => HELD.to_owned(),
+        // If none has failed, the worker of this program has left it alone.
+        let (code, error) = match failed {
+            Some(Failed { code, error, .. }) => (*code, error.as_str()),
+            None => (E_IO, why_left(left)),
         };
-        let (code, error, _) = failed.unwrap_or_else(|| (E_IO, why_not(), true));
+        let (status, id) = (job.status(), job.id());
         let why = format!(
             "the job is {status} and does not go on: {error}\n`{machine} show {id}` says more"
         );
@@ -381,25 +326,5 @@ impl<P: Planner + Clone> Session<P> {
         let http = http.command(self.machine()).database(JOBS);
         tokio::spawn(serve(listener, http, std::future::pending()));
         Ok(())
-    }
-}
-
-impl Log {
-    /// Tells a transition of the job: its new state, and the acts that it has taken.
-    fn tell(&mut self, committed: &Committed, face: &Face) {
-        let Fact::Moved { to, payload, .. } = &committed.entry.fact else { return };
-        if committed.id != self.job {
-            return;
-        }
-        let new = payload.get("new").cloned();
-        let new: Option<Work> = new.and_then(|new| serde_json::from_value(new).ok());
-        for entry in new.iter().flat_map(|work| work.ended.iter().skip(self.acts)) {
-            face.tell(&Told::Act(entry));
-        }
-        self.acts = new.map_or(self.acts, |work| work.ended.len());
-        if self.state != *to {
-            self.state = to.clone().into_owned();
-            face.tell(&Told::State { state: to });
-        }
     }
 }

@@ -7,6 +7,7 @@
 
 use coding_agent::{commands, workspace};
 
+mod attempts;
 mod consent;
 mod desk;
 mod doubt;

@@ -1,0 +1,49 @@
+//! Attempts at a job that have failed, and that its worker does not make.
+
+use std::time::Duration;
+
+use machine::{
+    observe::{Detail, Waiting, WaitingFor},
+    worker::Failure,
+};
+
+use crate::{
+    planner::Lasting,
+    workspace::refusal::{Code, Refusal},
+};
+
+/// A worker of another program that has died loses the job after 30 s.
+const HELD: &str = "a worker that may still live holds it: try again in 30 s";
+
+/// Why an attempt has failed: a worker reports only the text.
+#[derive(Debug)]
+pub struct Failed {
+    pub code: Code,
+    pub error: String,
+    /// Another attempt is of no use.
+    pub lasts: bool,
+}
+
+impl Failed {
+    pub fn of(failure: &Failure) -> Self {
+        // All other errors are those of the planner.
+        let code = failure.downcast_ref::<Refusal>().map_or(Code::E_MODEL, |it| it.code);
+        Self { code, error: failure.to_string(), lasts: failure.is::<Lasting>() }
+    }
+}
+
+/// The time from now until a worker, which has nothing to do, tries again; `None` if it does not:
+/// what was due when it began, it would have done.
+pub fn pause(left: &Detail, began: i64, now: i64) -> Option<Duration> {
+    let at = left.trouble.as_ref()?.retry_at.filter(|at| *at > began)?;
+    Some(Duration::from_millis(u64::try_from(at.saturating_sub(now)).unwrap_or_default()))
+}
+
+/// Why a worker has left a job alone.
+pub fn why_left(left: &Detail) -> &str {
+    match (&left.trouble, &left.waits_for) {
+        (Some(trouble), _) => &trouble.reason,
+        (None, Some(Waiting { cause: WaitingFor::Nothing, text, .. })) => text,
+        (None, _) => HELD,
+    }
+}
