@@ -1,5 +1,6 @@
 use std::{
     mem,
+    ops::ControlFlow::{self, Break, Continue},
     sync::{Arc, Mutex},
     time::Duration,
 };
@@ -22,7 +23,7 @@ use super::{
     },
     model::{Call, Plan, Risk},
     trouble::Trouble,
-    work::{Reading, Work},
+    work::{CallResult, Reading, Work},
 };
 use crate::{
     commands::runner::Commands,
@@ -102,29 +103,12 @@ impl<P: Planner> Handle for Agent<P> {
         outcomes: Vec<Outcome<Act>>,
         task: &mut Task,
     ) -> Decision {
-        let (mut work, act) = (job.work().clone(), job.state().act.clone());
-        let limits = job.context().clone();
-        let (id, runner) = (task.id(), &task.actors().graph_runner);
-        if let Some((act, outcome)) = act.zip(outcomes.into_iter().next()) {
-            if is_not_made(&outcome) {
-                return Ok(Next::to(job.tool_call_request(Some(act), runner)));
-            }
-            let result = work.take(&act, outcome);
-            return Ok(Next::to(job.tool_call_result(result, work, runner)));
-        }
-        let result = match (self.next_act(&work, id), work.next_call()) {
-            (Err(refusal), _) => Err(refused(&work, refusal)),
-            (Ok(Some(act)), _) => {
-                return Ok(Next::to(job.tool_call_request(Some(act), runner)));
-            }
-            (Ok(None), Some(Call::Read(tool))) => {
-                let read = self.read(&mut work, Lookup::Read(tool), &limits).await;
-                read.map(|()| work.advance()).map_err(|refusal| refused(&work, refusal))
-            }
-            (Ok(None), _) => Ok(()),
-        };
-        let result = result.map(|()| String::new());
-        Ok(Next::to(job.tool_call_result(result, work, runner)))
+        let (mut work, runner) = (job.work().clone(), &task.actors().graph_runner);
+        let ended = job.state().act.clone().zip(outcomes.into_iter().next());
+        Ok(match self.visit(&mut work, ended, task.id(), job.context()).await {
+            Break(act) => Next::to(job.tool_call_request(Some(act), runner)),
+            Continue(result) => Next::to(job.tool_call_result(result, work, runner)),
+        })
     }
 
     async fn verifying(
@@ -133,21 +117,15 @@ impl<P: Planner> Handle for Agent<P> {
         outcomes: Vec<Outcome<Act>>,
         task: &mut Task,
     ) -> Decision {
-        let (mut work, act) = (job.work().clone(), job.state().act.clone());
-        let (id, runner) = (task.id(), &task.actors().graph_runner);
-        let result = match act.zip(outcomes.into_iter().next()) {
-            Some((act, outcome)) if is_not_made(&outcome) => {
-                return Ok(Next::to(job.check_request(Some(act), runner)));
+        let (mut work, runner) = (job.work().clone(), &task.actors().graph_runner);
+        let ended = job.state().act.clone().zip(outcomes.into_iter().next());
+        Ok(match self.visit(&mut work, ended, task.id(), job.context()).await {
+            Break(act) => Next::to(job.check_request(Some(act), runner)),
+            Continue(result) => {
+                let result = work.take_check(result);
+                Next::to(job.verified(result, work, runner))
             }
-            Some((act, outcome)) => work.take(&act, outcome),
-            None => match self.next_act(&work, id) {
-                Ok(Some(act)) => return Ok(Next::to(job.check_request(Some(act), runner))),
-                Ok(None) => return Ok(Next::to(job.verified(Ok(String::new()), work, runner))),
-                Err(refusal) => Err(refused(&work, refusal)),
-            },
-        };
-        let result = work.take_check(result);
-        Ok(Next::to(job.verified(result, work, runner)))
+        })
     }
 
     async fn recovering(&self, job: Job<Recovering>, task: &mut Task) -> Decision {
@@ -157,16 +135,11 @@ impl<P: Planner> Handle for Agent<P> {
             // The files may have changed since then.
             let _ = self.read(&mut brief.work, tool, &limits).await;
         }
-        let smallest = match brief.work.at.attempt {
-            0 => Rung::Smallest,
-            1 => Rung::RollBack,
-            _ => Rung::Replan,
-        };
+        let (attempt, mut repair) = (brief.work.at.attempt, None);
         brief.work.at.attempt += 1;
-        let mut repair = None;
-        for rung in [Rung::Smallest, Rung::RollBack, Rung::Replan] {
+        for (number, rung) in (0..).zip([Rung::Smallest, Rung::RollBack, Rung::Replan]) {
             let is_possible = rung != Rung::RollBack || brief.work.undoable().is_some();
-            if rung < smallest || brief.work.at.attempt > limits.repairs || !is_possible {
+            if number < attempt.min(2) || attempt >= limits.repairs || !is_possible {
                 continue;
             }
             match self.planner.repair(&brief, &trouble, rung).await? {
@@ -193,6 +166,31 @@ impl<P: Planner> Agent<P> {
         let (files, _) = lock(&self.workspace).folder.files(None)?;
         let visit = format!("{}-{}", job.id(), job.journal().summary().entered);
         Ok(Brief { visit, goal: job.goal().clone(), work: job.work().clone(), files })
+    }
+
+    /// What a visit comes to: the act that it makes, or how its call has ended.
+    async fn visit(
+        &self,
+        work: &mut Work,
+        ended: Option<(Act, Outcome<Act>)>,
+        job: Id,
+        limits: &Limits,
+    ) -> ControlFlow<Act, CallResult> {
+        let next = match ended {
+            // It was in doubt, and did not take effect: it is made again.
+            Some((act, Err(CallError::NotApplied(_)))) => return Break(act),
+            Some((act, outcome)) => return Continue(work.take(&act, outcome)),
+            None => self.next_act(work, job),
+        };
+        let result = match (next, work.next_call()) {
+            (Ok(Some(act)), _) => return Break(act),
+            (Ok(None), Some(Call::Read(tool))) => {
+                self.read(work, Lookup::Read(tool), limits).await.map(|()| work.advance())
+            }
+            (next, _) => next.map(drop),
+        };
+        let result = result.map_err(|refusal| Trouble::new(refusal.code, &work.at, refusal));
+        Continue(result.map(|()| String::new()))
     }
 
     /// Reads or searches for the planner.
@@ -227,15 +225,6 @@ impl<P: Planner> Agent<P> {
 #[allow(clippy::unnecessary_wraps, reason = "it is what a handler returns")]
 fn given_up<S: Active>(job: Job<S>, trouble: Trouble, task: &Task) -> Decision {
     Ok(Next::to(job.give_up(Some(trouble), &task.actors().graph_runner)))
-}
-
-/// A call was in doubt, and did not take effect: it is made again.
-fn is_not_made(outcome: &Outcome<Act>) -> bool {
-    matches!(outcome, Err(CallError::NotApplied(_)))
-}
-
-fn refused(work: &Work, refusal: Refusal) -> Trouble {
-    Trouble::new(refusal.code, &work.at, refusal)
 }
 
 /// Reads, and tries again after each pause if the system has failed:

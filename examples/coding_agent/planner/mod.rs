@@ -69,7 +69,7 @@ pub trait Planner: Send + Sync + 'static {
 }
 
 /// The kinds of repairs, the smallest first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Rung {
     /// Steps after what was done.
