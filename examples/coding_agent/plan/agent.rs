@@ -217,7 +217,8 @@ impl<P: Planner> Agent<P> {
             (None, Some(Call::Run(run))) => (Commands::new(&workspace).newest()?, Deed::Run(run)),
             (None, Some(Call::Read(_)) | None) => return Ok(None),
         };
-        Ok(Some(Act { job, after: after.unwrap_or_default(), deed }))
+        let (after, is_check) = (after.unwrap_or_default(), work.is_executed());
+        Ok(Some(Act { job, after, is_check, deed }))
     }
 }
 

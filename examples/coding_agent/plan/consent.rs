@@ -51,7 +51,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     job::{Job, job::Running},
-    model::{Call, Plan},
+    model::Plan,
     work::Work,
 };
 use crate::{
@@ -95,13 +95,8 @@ pub struct Bounds {
 impl Bounds {
     /// What a plan and its repairs ask for.
     pub fn of(plan: &Plan, repairs: usize, until: i64) -> Self {
-        let (mut argv, mut timeout) = (BTreeSet::new(), 0);
-        for call in plan.calls() {
-            if let Call::Run(run) = call {
-                timeout = timeout.max(run.timeout);
-                argv.insert(run.argv);
-            }
-        }
+        let argv = plan.runs().map(|run| run.argv).collect();
+        let timeout = plan.runs().map(|run| run.timeout).max().unwrap_or_default();
         let paths = plan.steps.iter().flat_map(|step| step.expected_artifacts.clone()).collect();
         let calls = (plan.calls().count() + 1) * (repairs + 1);
         Self { paths, argv, timeout, calls, until }

@@ -51,6 +51,8 @@ pub struct Act {
     pub job: Id,
     /// The number of the newest set or command before it: the record of this one comes after it.
     pub after: usize,
+    /// It verifies: a person expects it to run again.
+    pub is_check: bool,
     pub deed: Deed,
 }
 
@@ -112,13 +114,11 @@ fn make(workspace: &Workspace, job: &AnyJob, act: &Act, now: i64) -> Result<Rece
         _ => return Err(Refusal::new(act.job, NOT_ACTIVE)),
     };
     let named = |refusal: Refusal| Refusal { at: act.deed.to_string(), ..refusal };
-    let report = match &act.deed {
-        Deed::Edit(set) => edit(workspace, &consent.confirm(set.clone(), now).map_err(named)?)?,
-        Deed::Undo(number) => {
-            undo(workspace, &consent.confirm(Undo(*number), now).map_err(named)?)?
-        }
+    let report = match act.deed.clone() {
+        Deed::Edit(set) => edit(workspace, &consent.confirm(set, now).map_err(named)?)?,
+        Deed::Undo(number) => undo(workspace, &consent.confirm(Undo(number), now).map_err(named)?)?,
         Deed::Run(command) => {
-            let command = consent.confirm(command.clone(), now).map_err(named)?;
+            let command = consent.confirm(command, now).map_err(named)?;
             return run(workspace, &command).map(Receipt::Ran);
         }
     };
@@ -127,7 +127,7 @@ fn make(workspace: &Workspace, job: &AnyJob, act: &Act, now: i64) -> Result<Rece
 
 /// Finds what a call did that has no receipt: its process died, or it has failed. Of a command that
 /// was interrupted nobody knows what it did, unless it is a check, which does nothing.
-fn find(workspace: &Workspace, act: &Act, is_check: bool) -> Result<Option<Receipt>, Refusal> {
+fn find(workspace: &Workspace, act: &Act) -> Result<Option<Receipt>, Refusal> {
     workspace.recover()?;
     let (undone, made) = match &act.deed {
         Deed::Edit(set) => (None, Some(set)),
@@ -135,12 +135,11 @@ fn find(workspace: &Workspace, act: &Act, is_check: bool) -> Result<Option<Recei
         Deed::Run(run) => {
             let report = Commands::new(workspace).find(act.after, run)?;
             let report = report.filter(|report| report.ending != RunEnding::NotStarted);
-            return match report {
-                Some(report) if report.ending == RunEnding::Interrupted && !is_check => {
-                    Err(Refusal::new(&act.deed, refusal::INTERRUPTED))
-                }
-                report => Ok(report.map(Receipt::Ran)),
-            };
+            let is_interrupted = |it: &RunReport| it.ending == RunEnding::Interrupted;
+            if !act.is_check && report.as_ref().is_some_and(is_interrupted) {
+                return Err(Refusal::new(&act.deed, refusal::INTERRUPTED));
+            }
+            return Ok(report.map(Receipt::Ran));
         }
     };
     for number in workspace.store.numbers()?.into_iter().filter(|number| *number > act.after) {
@@ -173,10 +172,8 @@ impl Perform<Act> for Hands {
             (Arc::clone(&self.workspace), self.jobs.now(), call.in_flight());
         let answer = spawn_blocking(move || {
             let workspace = lock(&workspace);
-            let answer = match make(&workspace, &job, &act, now) {
-                Ok(receipt) => Ok(Applied::new(receipt)),
-                Err(refusal) => found(&workspace, &act, is_check(&job), refusal),
-            };
+            let made = make(&workspace, &job, &act, now).map(Applied::new);
+            let answer = made.or_else(|refusal| found(&workspace, &act, refusal));
             part.answer(answer.clone());
             answer
         });
@@ -185,25 +182,13 @@ impl Perform<Act> for Hands {
 
     async fn find(&self, attempt: &Attempt<Act>) -> Answer<Receipt, Refusal> {
         let act = &attempt.arguments;
-        let job = self.jobs.load::<AnyJob>(act.job).await.at(act.job);
-        let is_check = is_check(&job.map_err(NoReceipt::<Refusal>::unknown)?);
-        found(&lock(&self.workspace), act, is_check, Refusal::new(&act.deed, NOT_MADE))
+        found(&lock(&self.workspace), act, Refusal::new(&act.deed, NOT_MADE))
     }
 }
 
-/// The call of this job is a check, which a person expects to run again.
-fn is_check(job: &AnyJob) -> bool {
-    matches!(job, AnyJob::Verifying(_))
-}
-
 /// Answers with what a call did or, if it did nothing, with why.
-fn found(
-    workspace: &Workspace,
-    act: &Act,
-    is_check: bool,
-    why: Refusal,
-) -> Answer<Receipt, Refusal> {
-    match find(workspace, act, is_check) {
+fn found(workspace: &Workspace, act: &Act, why: Refusal) -> Answer<Receipt, Refusal> {
+    match find(workspace, act) {
         Ok(Some(receipt)) => Ok(Applied::new(receipt)),
         Ok(None) => Err(NoReceipt::NotApplied(why)),
         Err(refusal) => Err(NoReceipt::unknown(refusal)),

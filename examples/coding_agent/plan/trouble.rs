@@ -54,13 +54,15 @@ impl Trouble {
 impl Error for Trouble {}
 
 impl fmt::Display for Trouble {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{:?}: {} (trace {})", self.code, self.next_step(), self.trace)?;
-        let lines: Vec<&str> = self.detail.lines().collect();
-        for line in &lines[lines.len().saturating_sub(LINES)..] {
+    /// `{:#}` has the whole detail.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}: {} (trace {})", self.code, self.next_step(), self.trace)?;
+        let lines = self.detail.lines();
+        let left_out = lines.clone().count().saturating_sub(LINES);
+        let (left_out, most) = if f.alternate() { (0, usize::MAX) } else { (left_out, CHARACTERS) };
+        for line in lines.skip(left_out) {
             // The mark tells it from a line of the program.
-            let line: String = line.chars().take(CHARACTERS).collect();
-            write!(formatter, "\n  | {line}")?;
+            write!(f, "\n  | {}", line.chars().take(most).collect::<String>())?;
         }
         Ok(())
     }

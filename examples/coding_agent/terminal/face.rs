@@ -9,7 +9,7 @@ use coding_agent::{
     plan::{
         consent::{Bounds, Scope},
         job::Answer,
-        model::{Call, Plan},
+        model::Plan,
         trouble::Trouble,
         work::{Entry, Summary},
     },
@@ -195,10 +195,8 @@ impl Display for Told<'_> {
                 for step in &plan.steps {
                     writeln!(f, "  {}: {}", line(&step.title), line(&step.intent))?;
                 }
-                for call in plan.calls() {
-                    if let Call::Run(run) = call {
-                        writeln!(f, "  run {:?}, for at most {} ms", run.argv, run.timeout)?;
-                    }
+                for run in plan.runs() {
+                    writeln!(f, "  run {:?}, for at most {} ms", run.argv, run.timeout)?;
                 }
                 for path in &bounds.paths {
                     writeln!(f, "  it and its repairs may edit {path}")?;
@@ -216,11 +214,8 @@ impl Display for Told<'_> {
             }
             Self::Note { text } => f.write_str(&line(text)),
             Self::Summary(summary) => write_summary(summary, f),
-            // As a trouble is told, but as a whole: it can end with a command.
-            Self::Error { next_step, trouble: Trouble { code, trace, detail } } => {
-                write!(f, "error: {code:?}: {next_step} (trace {trace})")?;
-                detail.lines().try_for_each(|line| write!(f, "\n  | {line}"))
-            }
+            // It can end with a command.
+            Self::Error { trouble, .. } => write!(f, "error: {trouble:#}"),
         }
     }
 }

@@ -1,11 +1,7 @@
 use std::collections::BTreeSet;
 
 use coding_agent::{
-    plan::{
-        consent::Bounds,
-        model::{Call, Risk},
-        work::Work,
-    },
+    plan::{consent::Bounds, model::Risk, work::Work},
     workspace::{
         edits::Workspace,
         place::Place,
@@ -34,18 +30,16 @@ pub fn preview(workspace: &Workspace, work: &Work, bounds: &Bounds) -> (String, 
     if work.risk == Risk::High {
         objections.push("the task names what an undo does not take back".to_owned());
     }
-    for call in work.plan.calls() {
-        if let Call::Run(run) = call {
-            // One that the plan itself makes is not there yet.
-            let program = run.program(&workspace.folder.path).unwrap_or_default();
-            let is_kept = |path: &Place| {
-                let found = workspace.folder.look(path);
-                matches!(found, Ok(Found::File(_))) && !bounds.paths.contains(path)
-            };
-            let danger = run.danger(&program);
-            let why = danger.or_else(|| (!run.is_check(is_kept)).then_some(NO_CHECK));
-            objections.extend(why.map(|(_, why)| format!("{:?}: {why}", run.argv)));
-        }
+    for run in work.plan.runs() {
+        // One that the plan itself makes is not there yet.
+        let program = run.program(&workspace.folder.path).unwrap_or_default();
+        let is_kept = |path: &Place| {
+            let found = workspace.folder.look(path);
+            matches!(found, Ok(Found::File(_))) && !bounds.paths.contains(path)
+        };
+        let danger = run.danger(&program);
+        let why = danger.or_else(|| (!run.is_check(is_kept)).then_some(NO_CHECK));
+        objections.extend(why.map(|(_, why)| format!("{:?}: {why}", run.argv)));
     }
     let (sets, refusal) = workspace.plan_each(&work.plan.edits());
     let changes = sets.iter().flat_map(|set| &set.changes);

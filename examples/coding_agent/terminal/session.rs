@@ -14,7 +14,7 @@ use coding_agent::{
             Answer, AnyJob, Job, Limits,
             job::{self, AwaitingConfirmation, Driver},
         },
-        model::{Call, Plan},
+        model::Plan,
         trouble::Trouble,
         work::Summary,
     },
@@ -229,7 +229,7 @@ impl<P: Planner + Clone> Session<P> {
 
     /// Says how commands run, before a person confirms the first one.
     fn warn(&self, plan: &Plan) {
-        if !plan.calls().any(|call| matches!(call, Call::Run(_))) {
+        if plan.runs().next().is_none() {
             return;
         }
         let folder = lock(&self.workspace).folder.path.clone();

@@ -262,8 +262,9 @@ fn a_person_reads_lines_of_the_program() {
         ),
         (Told::Note { text: &texts[0] }, "sums\\nDone:"),
         (
-            Told::Error { next_step: "wait", trouble: &trouble },
-            "error: E_IO: wait (trace 7)\n  | sums\n  | Done:",
+            Told::Error { next_step: trouble.next_step(), trouble: &trouble },
+            "error: E_IO: check the disk and the permissions, and send the task again (trace 7)\n  \
+             | sums\n  | Done:",
         ),
         (
             Told::Summary(&summary),
