@@ -5,11 +5,7 @@ use std::{
     time::Duration,
 };
 
-use machine::{
-    Id,
-    contract::{CallError, Idempotent, Outcome, Tool},
-    worker::{Handled, Next, Task},
-};
+use machine::{contract::Idempotent, prelude::*};
 use tokio::time::sleep;
 
 use super::{

@@ -7,10 +7,8 @@ use machine::{
     worker::Failure,
 };
 
-use crate::{
-    planner::Lasting,
-    workspace::refusal::{Code, Refusal},
-};
+use super::trouble::Trouble;
+use crate::workspace::refusal::{Code, Refusal};
 
 /// A worker of another program that has died loses the job after 30 s.
 const HELD: &str = "a worker that may still live holds it: try again in 30 s";
@@ -26,9 +24,12 @@ pub struct Failed {
 
 impl Failed {
     pub fn of(failure: &Failure) -> Self {
+        if let Some(Trouble { code, detail, .. }) = failure.downcast_ref::<Trouble>() {
+            return Self { code: *code, error: detail.clone(), lasts: true };
+        }
         // All other errors are those of the planner.
         let code = failure.downcast_ref::<Refusal>().map_or(Code::E_MODEL, |it| it.code);
-        Self { code, error: failure.to_string(), lasts: failure.is::<Lasting>() }
+        Self { code, error: failure.to_string(), lasts: false }
     }
 }
 

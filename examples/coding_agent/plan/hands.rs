@@ -4,11 +4,7 @@ use std::{
     time::Duration,
 };
 
-use machine::{
-    Id,
-    contract::{Answer, Applied, Attempt, Call, NoReceipt, OrRefused, Perform, Tool},
-    store::Store,
-};
+use machine::prelude::*;
 use serde::{Deserialize, Serialize};
 use tokio::task::spawn_blocking;
 

@@ -2,11 +2,7 @@
 
 use std::time::Duration;
 
-use machine::{
-    actor::{GraphRunner, Human, ReasoningNode},
-    machine,
-    stored::Context,
-};
+use machine::{prelude::*, stored::Context};
 use serde::{Deserialize, Serialize};
 
 use super::{

@@ -1,7 +1,7 @@
 //! Planners say what to do: a [`script`], or a model behind a server with the chat API of
 //! [OpenAI](openai). [`context`] is what a model reads, and [`stream`] what it answers.
 
-use std::{error::Error, fmt, future::Future};
+use std::future::Future;
 
 use machine::worker::Failure;
 use serde::{Deserialize, Serialize};
@@ -21,20 +21,8 @@ pub mod script;
 pub mod stream;
 
 /// What a planner answers, or why its answers cannot be used. A failure means that it cannot be
-/// asked now: the worker asks again later, unless it is [`Lasting`].
+/// asked now: the worker asks again later, unless it is a [`Trouble`], such as a wrong key.
 pub type Reply<T> = Result<Result<T, Trouble>, Failure>;
-
-/// A failure for which the worker need not ask again, such as a wrong key.
-#[derive(Debug)]
-pub struct Lasting(pub Failure);
-
-impl fmt::Display for Lasting {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}", self.0)
-    }
-}
-
-impl Error for Lasting {}
 
 /// What a planner is asked about.
 #[derive(Debug, Clone)]

@@ -4,6 +4,7 @@
 
 use std::{
     env,
+    fmt::Display,
     fs::{self, DirBuilder},
     io::BufReader,
     os::unix::fs::DirBuilderExt,
@@ -19,7 +20,7 @@ use tokio::{task::spawn_blocking, time::sleep};
 use ureq::http::StatusCode;
 
 use super::{
-    Brief, Lasting, Planner, Reply, Rung,
+    Brief, Planner, Reply, Rung,
     context::{SYSTEM, end, prompt, repair},
     stream::Message,
 };
@@ -85,12 +86,8 @@ pub struct OpenAi {
     settings: Settings,
 }
 
-/// Why a request has no answer.
-enum Failed {
-    /// Another try can succeed, after this pause if the server names one.
-    Passing(Failure, Option<Duration>),
-    Lasting(Failure),
-}
+/// Why a request has no answer, and the pause that the server asks for before another try.
+type Failed = (Failure, Option<Duration>);
 
 impl OpenAi {
     /// The model that the environment names. The folder keeps its answers.
@@ -176,15 +173,12 @@ impl OpenAi {
             let bought = spawn_blocking(move || planner.buy(&body, &file)).await?;
             let (why, pause) = match bought {
                 Ok(message) => return Ok(message),
-                Err(Failed::Passing(why, pause)) => (why, pause),
-                Err(Failed::Lasting(why)) => return Err(Lasting(why).into()),
+                Err(failed) => failed,
             };
-            let Some(usual) = pauses.next() else { return Err(why) };
-            let pause = pause.unwrap_or(*usual);
-            if pause > LONGEST_PAUSE {
-                return Err(why);
+            match pauses.next().map(|usual| pause.unwrap_or(*usual)) {
+                Some(pause) if pause <= LONGEST_PAUSE && !why.is::<Trouble>() => sleep(pause).await,
+                _ => return Err(why),
             }
-            sleep(pause).await;
         }
     }
 
@@ -197,12 +191,15 @@ impl OpenAi {
             return Ok(message);
         }
         let message = self.request(body)?;
-        let json = serde_json::to_vec(&message).map_err(lasting)?;
-        let folder = file.parent().unwrap_or(file);
-        let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
-        made.at(folder.display()).map_err(lasting)?;
-        write_file(file, &file.with_extension("new"), &json).map_err(lasting)?;
+        self.keep(&message, file).map_err(|refusal| self.lasting(refusal))?;
         Ok(message)
+    }
+
+    fn keep(&self, message: &Message, file: &Path) -> Result<(), Refusal> {
+        let (folder, json) = (&self.settings.folder, serde_json::to_vec(message));
+        let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+        made.at(folder.display())?;
+        write_file(file, &file.with_extension("new"), &json.at(file.display())?)
     }
 
     fn request(&self, body: &str) -> Result<Message, Failed> {
@@ -215,7 +212,7 @@ impl OpenAi {
         // A server can repeat the key, which neither people nor the journal get.
         let key = key.as_deref().filter(|key| !key.is_empty());
         let hide = |text: &str| key.map_or(text.to_owned(), |key| text.replace(key, "(the key)"));
-        let passing = |error: Failure| Failed::Passing(error, None);
+        let passing = |error: Failure| -> Failed { (error, None) };
         let mut reply = request.send(body).map_err(|error| passing(error.into()))?;
         let status = reply.status();
         let header = |name: &'static str| reply.headers().get(name)?.to_str().ok();
@@ -238,15 +235,15 @@ impl OpenAi {
         } else {
             (text.unwrap_or_default(), "answers")
         };
-        let why = Failure::from(format!("the server {answers} {status}: {}", end(&hide(&text))));
+        let why = format!("the server {answers} {status}: {}", end(&hide(&text)));
         let is_passing = status.is_server_error()
             || matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT);
-        Err(if is_passing { Failed::Passing(why, pause) } else { Failed::Lasting(why) })
+        Err(if is_passing { (why.into(), pause) } else { self.lasting(why) })
     }
-}
 
-fn lasting(error: impl Into<Failure>) -> Failed {
-    Failed::Lasting(error.into())
+    fn lasting(&self, why: impl Display) -> Failed {
+        (Trouble::new(Code::E_MODEL, &self.settings.model, why).into(), None)
+    }
 }
 
 #[derive(Serialize, Deserialize, JsonSchema)]

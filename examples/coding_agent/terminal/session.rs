@@ -28,13 +28,10 @@ use coding_agent::{
     },
 };
 use machine::{
-    Id,
-    actor::Actors,
     observe::{Detail, NextStep, Observer},
-    store::{Message, Query, Store},
+    prelude::*,
     text::shell_word,
     view,
-    worker::{Failure, Worker},
 };
 use machine_console::http::{Http, serve};
 use tokio::{net::TcpListener, time::sleep};
