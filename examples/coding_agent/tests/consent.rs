@@ -65,7 +65,7 @@ fn entry(set: Option<usize>) -> Entry {
 }
 
 /// A job that makes calls; without an answer its plan is harmless.
-fn job_of(scope: Option<Scope>, work: Work) -> Job<Executing> {
+pub fn job_of(scope: Option<Scope>, work: Work) -> Job<Executing> {
     let (actors, ann) = (Actors::issue("desk").unwrap(), Human::new("ann").unwrap());
     let runner = &actors.graph_runner;
     let job = Job::new(Limits::default()).user_message("make it right".to_owned(), &ann);

@@ -1,4 +1,4 @@
-//! The machine of a job: its table, and its limits.
+//! The machine of a job: who may move it, and its limits. Jobs that run take all its moves.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use coding_agent::{
     plan::{
         job::{
             Job, Limits,
-            job::{AfterPlanReady, AfterRecover, AfterToolCallResult, AfterUnderstand, DEFINITION},
+            job::{AfterRecover, AfterToolCallResult, AfterUnderstand, DEFINITION},
         },
         trouble::Trouble,
         work::{Occurrence, Work},
@@ -15,59 +15,35 @@ use coding_agent::{
 };
 use machine::actor::{Actors, Human};
 
-/// OR-1, with the events of OR-2, and the actors that may make each move.
+use crate::consent::job_of;
+
+/// OR-1 and OR-2: only a person begins, answers, and confirms. All other states can be given up and
+/// cancelled, and have the one deadline of the request.
 #[test]
-fn a_job_has_these_moves_and_no_others() {
-    let active = [
-        "intake",
-        "clarifying",
-        "context_building",
-        "planning",
-        "awaiting_confirmation",
-        "executing",
-        "verifying",
-        "recovering",
-    ];
-    let mut expected = BTreeSet::from([
-        ("idle", "user_message", "intake", "human"),
-        ("intake", "understand", "clarifying", "graph_runner"),
-        ("intake", "understand", "context_building", "graph_runner"),
-        ("clarifying", "clarification_answer", "intake", "human"),
-        ("context_building", "context_built", "planning", "graph_runner"),
-        ("planning", "plan_ready", "awaiting_confirmation", "reasoning"),
-        ("planning", "plan_ready", "executing", "reasoning"),
-        ("awaiting_confirmation", "confirm", "executing", "human"),
-        ("awaiting_confirmation", "confirm", "summarizing", "human"),
-        ("executing", "tool_call_request", "executing", "graph_runner"),
-        ("executing", "tool_call_result", "verifying", "graph_runner"),
-        ("executing", "tool_call_result", "executing", "graph_runner"),
-        ("executing", "tool_call_result", "recovering", "graph_runner"),
-        ("verifying", "check_request", "verifying", "graph_runner"),
-        ("verifying", "verified", "summarizing", "graph_runner"),
-        ("verifying", "verified", "verifying", "graph_runner"),
-        ("verifying", "verified", "recovering", "graph_runner"),
-        ("recovering", "recover", "executing", "graph_runner"),
-        ("recovering", "recover", "summarizing", "graph_runner"),
-        ("summarizing", "summarized", "done", "graph_runner"),
-        ("done", "next_round", "idle", "human"),
-    ]);
-    for state in active {
-        let by = [("give_up", "graph_runner"), ("cancel", ""), ("timeout", "graph_runner")];
-        expected.extend(by.map(|(trigger, by)| (state, trigger, "summarizing", by)));
-    }
-    let expected: BTreeSet<_> =
-        expected.into_iter().map(|(from, by, to, who)| (from, by, to, who.to_owned())).collect();
+fn people_and_time_move_a_job() {
     let name = |state: usize| &*DEFINITION.states[state].name;
-    let edges = DEFINITION.edges.iter();
-    let declared = edges
-        .clone()
-        .map(|edge| (name(edge.from), &*edge.trigger, name(edge.to), edge.actors.join(", ")));
-    assert_eq!(declared.collect::<BTreeSet<_>>(), expected);
-    // The whole request has one deadline.
-    let timed = edges.filter(|edge| edge.deadline.is_some());
-    let timed: Vec<_> = timed.map(|edge| (name(edge.from), &*edge.trigger)).collect();
-    assert_eq!(timed.iter().map(|it| it.0).collect::<BTreeSet<_>>(), BTreeSet::from(active));
-    assert!(timed.iter().all(|it| it.1 == "timeout"), "{timed:?}");
+    let edges = || DEFINITION.edges.iter();
+    let by_people = edges().filter(|edge| edge.actors.join(", ") == "human");
+    let expected = BTreeSet::from([
+        ("idle", "user_message"),
+        ("clarifying", "clarification_answer"),
+        ("awaiting_confirmation", "confirm"),
+        ("done", "next_round"),
+    ]);
+    let by_people = by_people.map(|edge| (name(edge.from), &*edge.trigger));
+    assert_eq!(by_people.collect::<BTreeSet<_>>(), expected);
+
+    let states = (0..DEFINITION.states.len()).map(name);
+    let active = states.filter(|state| !["idle", "summarizing", "done"].contains(state));
+    let ends = active.flat_map(|state| {
+        let by = [("give_up", "graph_runner"), ("cancel", ""), ("timeout", "graph_runner")];
+        by.map(|(trigger, by)| (state, trigger, by.to_owned(), trigger == "timeout"))
+    });
+    let found = edges().filter(|edge| name(edge.to) == "summarizing").map(|edge| {
+        (name(edge.from), &*edge.trigger, edge.actors.join(", "), edge.deadline.is_some())
+    });
+    assert!(ends.collect::<BTreeSet<_>>().is_subset(&found.collect()));
+    assert_eq!(edges().filter(|edge| edge.deadline.is_some()).count(), 8);
 }
 
 /// OR-8, and the number of repairs.
@@ -75,28 +51,16 @@ fn a_job_has_these_moves_and_no_others() {
 fn questions_and_repairs_are_limited() {
     let (actors, ann) = (Actors::issue("desk").unwrap(), Human::new("ann").unwrap());
     let runner = &actors.graph_runner;
-    let limits = || Limits { questions: 3, repairs: 2, ..Limits::default() };
-    let intake = || Job::new(limits()).user_message("make it right".to_owned(), &ann);
+    let job = Job::new(Limits::default()).user_message("make it right".to_owned(), &ann);
     let missing = ["a", "b", "c", "d"].map(str::to_owned).to_vec();
-    let AfterUnderstand::Clarifying(job) = intake().understand(Work::default(), missing, runner)
-    else {
+    let AfterUnderstand::Clarifying(job) = job.understand(Work::default(), missing, runner) else {
         panic!("four are missing")
     };
     assert_eq!(job.state().questions, ["a", "b", "c"]);
 
-    for (attempt, is_allowed) in [(1, true), (2, true), (3, false)] {
-        let AfterUnderstand::ContextBuilding(job) =
-            intake().understand(Work::default(), Vec::new(), runner)
-        else {
-            panic!("nothing is missing")
-        };
-        let job = job.context_built(Work::default(), runner);
-        let AfterPlanReady::Executing(job) =
-            job.plan_ready(Work::default(), &actors.reasoning_node)
-        else {
-            panic!("the plan is harmless")
-        };
+    for (attempt, is_allowed) in [(1, true), (3, true), (4, false)] {
         let trouble = Trouble::new(Code::E_IO, "job", "read-only");
+        let job = job_of(None, Work::default());
         let AfterToolCallResult::Recovering(job) =
             job.tool_call_result(Err(trouble.clone()), Work::default(), runner)
         else {
