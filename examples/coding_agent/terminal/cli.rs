@@ -115,6 +115,13 @@ pub struct Do {
     pub serve: Option<SocketAddr>,
 }
 
+impl Do {
+    /// It ends a task, which needs neither a planner nor a folder that is in order.
+    pub fn ends(&self) -> bool {
+        self.said.as_ref().is_some_and(|said| said.cancel.is_some() || said.decline.is_some())
+    }
+}
+
 // The answer to what the open task asks.
 #[derive(Debug, Args)]
 #[group(multiple = false)]
@@ -190,28 +197,29 @@ fn end_on(kind: SignalKind) -> io::Result<()> {
 }
 
 async fn drive(asked: Do, folder: &Path, store: &Path) -> Result<Exit, Failure> {
-    if let Some(file) = &asked.script {
-        let text = fs::read(file).at(file.display())?;
-        // As a list, it could be without all of its parts.
-        let parsed = serde_json::from_slice::<Map<String, Value>>(&text)
-            .and_then(|_| serde_json::from_slice::<Script>(&text));
-        let script = parsed
-            .map_err(|error| Refusal::new(file.display(), (E_INVALID_ARGS, error.to_string())))?;
-        return Session::open(asked, folder, store, script).await?.drive().await;
-    }
-    let asks_no_planner = |said: &Said| said.cancel.is_some() || said.decline.is_some();
-    match OpenAi::from_environment(&store.join("model")) {
-        Ok(model) => Session::open(asked, folder, store, model).await?.drive().await,
-        Err(_) if asked.said.as_ref().is_some_and(asks_no_planner) => {
-            Session::open(asked, folder, store, Script::default()).await?.drive().await
-        }
-        Err(refusal) => {
-            let why =
-                format!("there is no planner: pass `--script FILE`, or name a model: {refusal}");
-            fail(&Trouble::new(refusal.code, folder.display(), why), asked.json);
-            Ok(Exit::Usage)
-        }
-    }
+    let script = match &asked.script {
+        Some(file) => script(file)?,
+        None => match OpenAi::from_environment(&store.join("model")) {
+            Ok(model) => return Session::open(asked, folder, store, model).await?.drive().await,
+            Err(_) if asked.ends() => Script::default(),
+            Err(refusal) => {
+                let why = "there is no planner: pass `--script FILE`, or name a model";
+                let trouble =
+                    Trouble::new(refusal.code, folder.display(), format!("{why}: {refusal}"));
+                fail(&trouble, asked.json);
+                return Ok(Exit::Usage);
+            }
+        },
+    };
+    Session::open(asked, folder, store, script).await?.drive().await
+}
+
+fn script(file: &Path) -> Result<Script, Refusal> {
+    let text = fs::read(file).at(file.display())?;
+    // As a list, it could be without all of its parts.
+    let parsed = serde_json::from_slice::<Map<String, Value>>(&text)
+        .and_then(|_| serde_json::from_slice(&text));
+    parsed.map_err(|error| Refusal::new(file.display(), (E_INVALID_ARGS, error.to_string())))
 }
 
 fn undo(folder: &Path, store: &Path) -> Result<Exit, Refusal> {

@@ -37,7 +37,7 @@ use machine_console::http::{Http, serve};
 use tokio::{net::TcpListener, time::sleep};
 
 use super::{
-    cli::{Do, Exit, Said, tell_displaced, trouble},
+    cli::{Do, Exit, tell_displaced, trouble},
     face::{Face, Told, fail},
     preview::{preview, rate},
     repository,
@@ -144,8 +144,7 @@ impl<P: Planner + Clone> Session<P> {
         let newest = self.jobs.load_all::<AnyJob>(&Query::new().newest_first().limit(1)).await?;
         let newest = newest.items.into_iter().next().transpose()?;
         let open = newest.as_ref().and_then(|job| Some((job.id(), job.goal()?)));
-        let says_no = |said: &Said| said.cancel.is_some() || said.decline.is_some();
-        if open.is_some() && !self.asked.said.as_ref().is_some_and(says_no) {
+        if open.is_some() && !self.asked.ends() {
             // Its own edits are changes, too.
             repository::check(&lock(&self.workspace).folder.path, true)?;
         }
