@@ -83,11 +83,6 @@ impl<P: Planner> Handle for Agent<P> {
             Err(trouble) => return given_up(job, trouble, task),
         };
         work.begin(plan, format!("{id}-{now}"), now);
-        work.first = match self.next_act(&work, id).ok().flatten().map(|act| act.deed) {
-            Some(Deed::Edit(set)) => Digest::of_call(&set).ok(),
-            Some(Deed::Run(run)) => Digest::of_call(&run).ok(),
-            Some(Deed::Undo(_)) | None => None,
-        };
         let (sets, _) = lock(&self.workspace).plan_each(&work.plan.edits());
         work.shown = sets.iter().filter_map(|set| Digest::of_call(set).ok()).collect();
         Ok(Next::to(job.plan_ready(work, &task.actors().reasoning_node)))

@@ -25,7 +25,6 @@ pub struct Work {
     /// The risk of the request, by the policy.
     pub risk: Risk,
     /// The lines of the task. Each line of the goal after them is an answer.
-    #[serde(default)]
     pub lines: usize,
     /// What was read, the newest last.
     pub readings: Vec<Reading>,
@@ -36,8 +35,6 @@ pub struct Work {
     pub at: Occurrence,
     /// A set to undo before that.
     pub undo: Option<usize>,
-    /// The digest of the first call, which a person can confirm alone.
-    pub first: Option<Digest>,
     /// The digests of the edits of the plan, of the files as they were when it was made: what its
     /// confirmation covers. One that cannot be made before a command has run, and those after it,
     /// are left out.
@@ -67,7 +64,6 @@ pub struct Occurrence {
     /// The number of repairs before it.
     pub attempt: u32,
     /// The number of checks before it that were interrupted.
-    #[serde(default)]
     pub again: u32,
 }
 
@@ -93,10 +89,8 @@ pub struct SeenDuring {
     pub command: usize,
     pub paths: Vec<Place>,
     /// The agent ended first: it neither passed nor failed.
-    #[serde(default)]
     pub is_interrupted: bool,
     /// A process that it started, and that has left its group, holds its output and still runs.
-    #[serde(default)]
     pub is_held: bool,
 }
 
@@ -151,6 +145,15 @@ impl Work {
         match self.plan.steps.get(self.at.step) {
             Some(step) => step.tool_calls.get(self.at.call).cloned(),
             None => self.plan.verification.commands.get(self.at.call).cloned().map(Call::Run),
+        }
+    }
+
+    /// The digest of the next call of a plan that waits for a person, who can confirm it alone.
+    pub fn first(&self) -> Option<Digest> {
+        match self.next_call()? {
+            Call::Read(_) => None,
+            Call::Edit { .. } => self.shown.first().copied(),
+            Call::Run(run) => Digest::of_call(&run).ok(),
         }
     }
 

@@ -45,14 +45,6 @@ const KEY: &str = "OPENAI_API_KEY";
 
 const NOT_SET: Why = (Code::E_INVALID_ARGS, "set this environment variable");
 
-/// The name of a tool that a model is offered, and what it is for.
-type Offer = (&'static str, &'static str);
-
-const ASK: Offer = ("ask", "Asks the person what is needed for a plan; best nothing.");
-const READ: Offer = ("read", "Reads and searches files before the plan; the most important last.");
-const PLAN: Offer = ("plan", "Gives the plan.");
-const REPAIR: Offer = ("repair", "Gives the steps of a repair.");
-
 /// The times that a model is told what is wrong with its answer.
 const CORRECTIONS: usize = 2;
 
@@ -65,9 +57,9 @@ const MOST_BYTES: u64 = 16 << 20;
 /// The longest pause that a server can ask for. The worker asks again after a longer one.
 const LONGEST_PAUSE: Duration = Duration::from_mins(5);
 
-/// Where a model is, and how it is asked.
+/// A planner that asks a model.
 #[derive(Clone)]
-pub struct Settings {
+pub struct OpenAi {
     pub url: String,
     pub model: String,
     pub key: Option<String>,
@@ -79,13 +71,6 @@ pub struct Settings {
     pub pauses: Vec<Duration>,
 }
 
-/// A planner that asks a model.
-#[derive(Clone)]
-pub struct OpenAi {
-    client: ureq::Agent,
-    settings: Settings,
-}
-
 /// Why a request has no answer, and the pause that the server asks for before another try.
 type Failed = (Failure, Option<Duration>);
 
@@ -93,27 +78,14 @@ impl OpenAi {
     /// The model that the environment names. The folder keeps its answers.
     pub fn from_environment(folder: &Path) -> Result<Self, Refusal> {
         let setting = |name: &'static str| env::var(name).map_err(|_| Refusal::new(name, NOT_SET));
-        Ok(Self::new(Settings {
+        Ok(Self {
             url: setting(URL)?,
             model: setting(MODEL)?,
             key: env::var(KEY).ok(),
             folder: folder.to_owned(),
             patience: Duration::from_mins(2),
             pauses: [1, 4].map(Duration::from_secs).to_vec(),
-        }))
-    }
-
-    pub fn new(settings: Settings) -> Self {
-        let Settings { patience, .. } = &settings;
-        let client = ureq::Agent::config_builder()
-            .http_status_as_error(false)
-            .max_redirects(0) // nothing else gets the key
-            .timeout_connect(Some(*patience))
-            .timeout_per_read(Some(*patience))
-            .timeout_global(Some(*patience * 10))
-            .build()
-            .new_agent();
-        Self { client, settings }
+        })
     }
 
     /// Asks for a call of a tool, and says what is wrong with answers that cannot be used, also
@@ -121,11 +93,11 @@ impl OpenAi {
     async fn ask<T: DeserializeOwned + JsonSchema>(
         &self,
         brief: &Brief,
-        (tool, about): Offer,
+        tool: &str,
         task: &str,
         fault: fn(&T) -> Option<Fault>,
     ) -> Reply<T> {
-        let function = json!({ "name": tool, "description": about, "parameters": schema_for!(T) });
+        let function = json!({ "name": tool, "parameters": schema_for!(T) });
         let mut messages = vec![
             json!({ "role": "system", "content": SYSTEM }),
             json!({ "role": "user", "content": prompt(brief, task) }),
@@ -157,7 +129,7 @@ impl OpenAi {
     ) -> Result<Message, Failure> {
         // Not all servers can be told to call it.
         let body = json!({
-            "model": self.settings.model,
+            "model": self.model,
             "messages": messages,
             "tools": [{ "type": "function", "function": function }],
             "stream": true,
@@ -165,8 +137,8 @@ impl OpenAi {
         });
         let body = body.to_string();
         let name = format!("{}-{}", brief.visit, Digest::of(body.as_bytes()));
-        let file = self.settings.folder.join(name);
-        let mut pauses = self.settings.pauses.iter();
+        let file = self.folder.join(name);
+        let mut pauses = self.pauses.iter();
         loop {
             let (planner, body, file) = (self.clone(), body.clone(), file.clone());
             // It also keeps an answer that comes when nobody waits for it any more.
@@ -196,21 +168,28 @@ impl OpenAi {
     }
 
     fn keep(&self, message: &Message, file: &Path) -> Result<(), Refusal> {
-        let (folder, json) = (&self.settings.folder, serde_json::to_vec(message));
+        let (folder, json) = (&self.folder, serde_json::to_vec(message));
         let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
         made.at(folder.display())?;
         write_file(file, &file.with_extension("new"), &json.at(file.display())?)
     }
 
     fn request(&self, body: &str) -> Result<Message, Failed> {
-        let Settings { url, key, .. } = &self.settings;
-        let url = format!("{}/chat/completions", url.trim_end_matches('/'));
-        let mut request = self.client.post(url.as_str()).content_type("application/json");
-        if let Some(key) = key {
+        let client = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            .max_redirects(0) // nothing else gets the key
+            .timeout_connect(Some(self.patience))
+            .timeout_per_read(Some(self.patience))
+            .timeout_global(Some(self.patience * 10))
+            .build()
+            .new_agent();
+        let url = format!("{}/chat/completions", self.url.trim_end_matches('/'));
+        let mut request = client.post(url.as_str()).content_type("application/json");
+        if let Some(key) = &self.key {
             request = request.header("authorization", format!("Bearer {key}"));
         }
         // A server can repeat the key, which neither people nor the journal get.
-        let key = key.as_deref().filter(|key| !key.is_empty());
+        let key = self.key.as_deref().filter(|key| !key.is_empty());
         let hide = |text: &str| key.map_or(text.to_owned(), |key| text.replace(key, "(the key)"));
         let passing = |error: Failure| -> Failed { (error, None) };
         let mut reply = request.send(body).map_err(|error| passing(error.into()))?;
@@ -242,7 +221,7 @@ impl OpenAi {
     }
 
     fn lasting(&self, why: impl Display) -> Failed {
-        (Trouble::new(Code::E_MODEL, &self.settings.model, why).into(), None)
+        (Trouble::new(Code::E_MODEL, &self.model, why).into(), None)
     }
 }
 
@@ -266,22 +245,23 @@ struct Repair {
 
 impl Planner for OpenAi {
     async fn questions(&self, brief: &Brief) -> Reply<Vec<String>> {
-        let task = "Ask what you have to know of the person, or give an empty list.";
-        let reply =
-            self.ask::<Questions>(brief, ASK, task, |it| Fault::of(it, it.questions.len())).await?;
+        let task = "Ask the person what you have to know for a plan; best give an empty list.";
+        let reply = self
+            .ask::<Questions>(brief, "ask", task, |it| Fault::of(it, it.questions.len()))
+            .await?;
         Ok(reply.map(|it| it.questions))
     }
 
     async fn reads(&self, brief: &Brief) -> Reply<Vec<Lookup>> {
-        let task = "Name the files that you have to read, and the texts to search for.";
+        let task = "Name the files to read and the texts to search for, the most important last.";
         let reply =
-            self.ask::<Reads>(brief, READ, task, |it| Fault::of(it, it.reads.len())).await?;
+            self.ask::<Reads>(brief, "read", task, |it| Fault::of(it, it.reads.len())).await?;
         Ok(reply.map(|it| it.reads))
     }
 
     async fn plan(&self, brief: &Brief) -> Reply<Plan> {
         let task = "Make a plan, with the commands that verify it.";
-        self.ask(brief, PLAN, task, Plan::fault).await
+        self.ask(brief, "plan", task, Plan::fault).await
     }
 
     async fn repair(
@@ -292,7 +272,7 @@ impl Planner for OpenAi {
     ) -> Reply<Option<Vec<Step>>> {
         let task = repair(brief, trouble, rung);
         let fault = |it: &Repair| it.steps.as_deref().and_then(Fault::of_repair);
-        let reply = self.ask::<Repair>(brief, REPAIR, &task, fault).await?;
+        let reply = self.ask::<Repair>(brief, "repair", &task, fault).await?;
         Ok(reply.map(|it| it.steps))
     }
 }

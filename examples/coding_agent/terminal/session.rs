@@ -180,7 +180,7 @@ impl<P: Planner + Clone> Session<P> {
                 Ok(self.jobs.commit(&mut job).await?)
             }
             AnyJob::AwaitingConfirmation(job) => {
-                let (plan, first) = (&job.work().plan.id, job.work().first);
+                let (plan, first) = (&job.work().plan.id, job.work().first());
                 let answer = match (&said.decline, said.once) {
                     (Some(why), _) => Answer::No(why.clone()),
                     (_, Some(once)) if first == Some(once) => Answer::Yes(Scope::Once(once)),
@@ -220,7 +220,7 @@ impl<P: Planner + Clone> Session<P> {
             self.face.note("`--yes` confirms it");
             return Ok(Some(Answer::Yes(Scope::Plan(bounds.clone()))));
         }
-        Ok(self.face.confirmation(bounds.clone(), work.first)?)
+        Ok(self.face.confirmation(bounds.clone(), work.first())?)
     }
 
     /// Says how commands run, before a person confirms the first one.
@@ -255,7 +255,7 @@ impl<P: Planner + Clone> Session<P> {
     fn ways(&self, job: &Job<AwaitingConfirmation>) -> Vec<String> {
         let (work, again) = (job.work(), &self.again);
         let mut ways = vec![format!("{again} --confirm {}", work.plan.id)];
-        ways.extend(work.first.map(|first| format!("{again} --once {first}")));
+        ways.extend(work.first().map(|first| format!("{again} --once {first}")));
         ways.push(format!("{again} --decline WHY"));
         ways
     }

@@ -15,11 +15,7 @@ use std::{
 
 use coding_agent::{
     plan::work::Work,
-    planner::{
-        Brief, Planner,
-        openai::{OpenAi, Settings},
-        stream::Message,
-    },
+    planner::{Brief, Planner, openai::OpenAi, stream::Message},
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -63,7 +59,7 @@ fn serve(stream: &TcpStream, head: &str, repeated: &str) -> io::Result<()> {
 fn planner(address: SocketAddr, folder: &Path) -> OpenAi {
     let (url, model, folder) = (format!("http://{address}/v1"), "small".into(), folder.to_owned());
     let key = Some("secret".to_owned());
-    OpenAi::new(Settings { url, model, key, folder, patience: STUCK, pauses: Vec::new() })
+    OpenAi { url, model, key, folder, patience: STUCK, pauses: Vec::new() }
 }
 
 fn brief() -> Brief {

@@ -13,10 +13,7 @@ use std::{
 
 use coding_agent::{
     plan::work::Work,
-    planner::{
-        Brief, Planner, Reply,
-        openai::{OpenAi, Settings},
-    },
+    planner::{Brief, Planner, Reply, openai::OpenAi},
     workspace::tools::{Lookup, Read},
 };
 use machine::Id;
@@ -69,7 +66,7 @@ impl Server {
     fn with(&self, folder: &Path, patience: Duration, pauses: &[Duration]) -> OpenAi {
         let (url, model, folder) = (self.url.clone(), "small".to_owned(), folder.to_owned());
         let key = Some("secret".to_owned());
-        OpenAi::new(Settings { url, model, key, folder, patience, pauses: pauses.to_vec() })
+        OpenAi { url, model, key, folder, patience, pauses: pauses.to_vec() }
     }
 
     fn requests(&self) -> Vec<Value> {

@@ -177,7 +177,7 @@ async fn nothing_is_done_without_consent() {
 async fn consent_can_be_for_the_first_call_alone() {
     let office = Office::new(script());
     let job = office.asks().await;
-    let first = job.work().first.unwrap();
+    let first = job.work().first().unwrap();
     let summary = office.answer(job, Answer::Yes(Scope::Once(first))).await;
     assert_eq!((summary.what, summary.undo), (vec![("edit a".to_owned(), Some(1))], 1));
     assert_eq!(office.file(), "wrong\n");
@@ -261,7 +261,7 @@ async fn a_file_that_changes_before_the_confirmation_stays() {
     ] {
         let office = Office::new(script());
         let job = office.asks().await;
-        let (first, plan) = (job.work().first.unwrap(), bounds(&job.work().plan));
+        let (first, plan) = (job.work().first().unwrap(), bounds(&job.work().plan));
         fs::write(office.desk.path("a"), text).unwrap();
         let scope = if is_once { Scope::Once(first) } else { Scope::Plan(plan) };
         let blocked = office.answer(job, Answer::Yes(scope)).await.blocked.unwrap();

@@ -314,7 +314,7 @@ async fn a_person_reads_why_a_task_is_blocked() {
         let office = Office::new(script);
         let job = office.asks().await;
         let answer = answer(&job.work().plan);
-        let answer = answer.unwrap_or_else(|| once(job.work().first.unwrap()));
+        let answer = answer.unwrap_or_else(|| once(job.work().first().unwrap()));
         let blocked = office.answer(job, answer).await.blocked.unwrap();
         for text in texts {
             assert!(blocked.contains(text), "{text:?}: {blocked}");
