@@ -52,8 +52,8 @@ impl Message {
         if message.reason.is_empty() { Err("the answer was cut off".into()) } else { Ok(message) }
     }
 
-    /// Reads an answer that a server sends as a whole, although it was asked for a stream; `None` if
-    /// it is something else.
+    /// Reads an answer that a server sends as a whole, although it was asked for a stream; `None`
+    /// if it is something else.
     pub fn whole(text: &str) -> Option<Self> {
         let (mut message, answer) = (Self::default(), serde_json::from_str::<Value>(text).ok()?);
         message.add(&answer).ok()?;

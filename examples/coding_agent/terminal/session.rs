@@ -37,7 +37,7 @@ use machine_console::http::{Http, serve};
 use tokio::{net::TcpListener, time::sleep};
 
 use super::{
-    cli::{Do, Exit, tell_displaced, trouble},
+    cli::{Do, Exit, Said, tell_displaced, trouble},
     face::{Face, Told, fail},
     preview::{preview, rate},
     repository,
@@ -97,31 +97,51 @@ impl<P: Planner + Clone> Session<P> {
 
     async fn go_on(&self, id: Id) -> Result<Exit, Failure> {
         self.serve().await?;
-        self.answer_with_words(id).await?;
-        // It may have been set aside, when its planner could not be asked.
-        self.jobs.requeue(id, &[]).await?;
+        let (mut said, by) = (self.asked.said.as_ref(), &self.asked.by);
         let job: AnyJob = self.jobs.load(id).await?;
         let log = Arc::new(Mutex::new(Log::new(&job, self.face.clone())));
+        if let Some(why) =
+            said.and_then(|said| said.cancel.clone()).filter(|_| job.goal().is_some())
+        {
+            let message = Message::new(&job::Event::Cancel { why: Some(why) }, by)?;
+            self.jobs.send(id, &message).await?;
+            said = None;
+        }
+        // It may have been set aside, when its planner could not be asked.
+        self.jobs.requeue(id, &[]).await?;
         loop {
             let began = self.jobs.now();
-            self.work(&log).await?;
+            // An answer on the command line comes first.
+            if said.is_none() {
+                self.work(&log).await?;
+            }
             let job: AnyJob = self.jobs.load(id).await?;
             lock(&log).tell(&job);
-            match job {
-                AnyJob::Clarifying(job) => {
+            match (job, said.take()) {
+                (AnyJob::Clarifying(job), said) if said.is_none_or(|it| !it.answer.is_empty()) => {
                     let questions = &job.state().questions;
-                    let Some(answer) = self.face.answers(questions)? else {
+                    let answer = match said {
+                        Some(said) => Some(said.answer.join("\n")),
+                        None => self.face.answers(questions)?,
+                    };
+                    let Some(answer) = answer else {
                         return Ok(self.asks(questions, &[format!("{} --answer TEXT", self.again)]));
                     };
-                    let mut job = job.clarification_answer(answer, &self.asked.by);
-                    self.jobs.commit(&mut job).await?;
+                    self.jobs.commit(&mut job.clarification_answer(answer, by)).await?;
                 }
-                AnyJob::AwaitingConfirmation(job) => match self.consent(&job)? {
-                    Some(answer) => self.confirm(job, answer).await?,
-                    None => return Ok(self.asks(&[], &self.ways(&job))),
-                },
-                AnyJob::Done(job) => return self.end(&job.state().summary),
-                job => {
+                (AnyJob::AwaitingConfirmation(job), said) => {
+                    let answer = match said {
+                        Some(said) => Some(self.said(said, &job)?),
+                        None => self.consent(&job)?,
+                    };
+                    let Some(answer) = answer else {
+                        return Ok(self.asks(&[], &self.ways(&job)));
+                    };
+                    self.jobs.commit(&mut AnyJob::from(job.confirm(answer, by))).await?;
+                }
+                (job, Some(_)) => return Err(Refusal::new(job.status(), NOT_ASKED).into()),
+                (AnyJob::Done(job), None) => return self.end(&job.state().summary),
+                (job, None) => {
                     let observer = Observer::new(&self.jobs);
                     let left = Box::pin(observer.detail::<view::Human>(id)).await?;
                     let failed = lock(&log).failed.take();
@@ -164,40 +184,17 @@ impl<P: Planner + Clone> Session<P> {
         Ok(Some(job.id()))
     }
 
-    /// Applies the answer on the command line.
-    async fn answer_with_words(&self, id: Id) -> Result<(), Failure> {
-        let Some(said) = &self.asked.said else { return Ok(()) };
-        let by = &self.asked.by;
-        let job: AnyJob = self.jobs.load(id).await?;
-        if let Some(why) = said.cancel.clone().filter(|_| job.goal().is_some()) {
-            let message = Message::new(&job::Event::Cancel { why: Some(why) }, by)?;
-            self.jobs.send(id, &message).await?;
-            return Ok(());
-        }
-        match job {
-            AnyJob::Clarifying(job) if !said.answer.is_empty() => {
-                let mut job = job.clarification_answer(said.answer.join("\n"), by);
-                Ok(self.jobs.commit(&mut job).await?)
+    /// The answer to a plan on the command line.
+    fn said(&self, said: &Said, job: &Job<AwaitingConfirmation>) -> Result<Answer, Refusal> {
+        let (plan, first) = (&job.work().plan.id, job.work().first());
+        match (&said.decline, said.once) {
+            (Some(why), _) => Ok(Answer::No(why.clone())),
+            (_, Some(once)) if first == Some(once) => Ok(Answer::Yes(Scope::Once(once))),
+            _ if said.confirm.as_ref() == Some(plan) => {
+                Ok(Answer::Yes(Scope::Plan(self.bounds(job))))
             }
-            AnyJob::AwaitingConfirmation(job) => {
-                let (plan, first) = (&job.work().plan.id, job.work().first());
-                let answer = match (&said.decline, said.once) {
-                    (Some(why), _) => Answer::No(why.clone()),
-                    (_, Some(once)) if first == Some(once) => Answer::Yes(Scope::Once(once)),
-                    _ if said.confirm.as_ref() == Some(plan) => {
-                        Answer::Yes(Scope::Plan(self.bounds(&job)))
-                    }
-                    _ => return Err(Refusal::new(plan, NOT_CONFIRMED).into()),
-                };
-                self.confirm(job, answer).await
-            }
-            job => Err(Refusal::new(job.status(), NOT_ASKED).into()),
+            _ => Err(Refusal::new(plan, NOT_CONFIRMED)),
         }
-    }
-
-    async fn confirm(&self, job: Job<AwaitingConfirmation>, answer: Answer) -> Result<(), Failure> {
-        let mut job = AnyJob::from(job.confirm(answer, &self.asked.by));
-        Ok(self.jobs.commit(&mut job).await?)
     }
 
     /// Works until nothing is ready.
