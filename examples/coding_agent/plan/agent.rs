@@ -180,8 +180,7 @@ impl<P: Planner> Agent<P> {
             }
             (next, _) => next.map(drop),
         };
-        let result = result.map_err(|refusal| Trouble::new(refusal.code, &work.at, refusal));
-        Continue(result.map(|()| String::new()))
+        Continue(result.map_err(|refusal| Trouble::new(refusal.code, &work.at, refusal)))
     }
 
     /// Reads or searches for the planner.

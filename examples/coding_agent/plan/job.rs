@@ -141,8 +141,8 @@ pub enum Job {
     #[invoke(acts: [Act] = act, occurrence = work.at.to_string(), unattended)]
     #[on(tool_call_request(act) => Executing, by = GraphRunner)]
     #[on(tool_call_result(result: CallResult, new: Work) => match result {
-        Ok(_) if new.is_executed() => Verifying(work = new, act = None),
-        Ok(_) => Executing(work = new, act = None),
+        Ok(()) if new.is_executed() => Verifying(work = new, act = None),
+        Ok(()) => Executing(work = new, act = None),
         Err(trouble) => Recovering(trouble, work = new),
     }, by = GraphRunner)]
     Executing { act: Option<Act> },
@@ -153,8 +153,8 @@ pub enum Job {
     #[invoke(checks: [Act] = act, occurrence = work.at.to_string(), unattended)]
     #[on(check_request(act) => Verifying, by = GraphRunner)]
     #[on(verified(result: CallResult, new: Work) => match result {
-        Ok(_) if new.is_verified() => Summarizing(work = new, blocked = None),
-        Ok(_) => Verifying(work = new, act = None),
+        Ok(()) if new.is_verified() => Summarizing(work = new, blocked = None),
+        Ok(()) => Verifying(work = new, act = None),
         Err(trouble) => Recovering(trouble, work = new),
     }, by = GraphRunner)]
     Verifying { act: Option<Act> },

@@ -115,8 +115,8 @@ pub struct Summary {
     pub blocked: Option<String>,
 }
 
-/// How a call ended: its text, or what went wrong.
-pub type CallResult = Result<String, Trouble>;
+/// How a call ended: what went wrong, if anything.
+pub type CallResult = Result<(), Trouble>;
 
 impl Work {
     /// Begins a plan, with an id that no other has.
@@ -194,7 +194,7 @@ impl Work {
                 let is_noted = is_interrupted || is_held || !paths.is_empty();
                 seen = is_noted.then_some(SeenDuring { command, paths, is_interrupted, is_held });
                 match report.ending {
-                    Ending::Exited(0) => Ok(output),
+                    Ending::Exited(0) => Ok(()),
                     Ending::TimedOut => failed(Code::E_TOOL_TIMEOUT),
                     Ending::Interrupted => failed(Code::E_INTERRUPTED),
                     _ => failed(Code::E_BUILD_FAIL),
@@ -202,9 +202,9 @@ impl Work {
             }
             Ok(Receipt::Edited(report)) => {
                 set = Some(report.number).filter(|_| matches!(act.deed, Deed::Edit(_)));
-                Ok(String::new())
+                Ok(())
             }
-            Ok(Receipt::Said(word)) => Ok(word),
+            Ok(Receipt::Said(_)) => Ok(()),
         };
         let (at, what, is_ok) = (self.at.clone(), act.deed.to_string(), result.is_ok());
         let undid = match act.deed {
@@ -225,23 +225,19 @@ impl Work {
     pub fn take_check(&mut self, result: CallResult) -> CallResult {
         if result.as_ref().is_err_and(|trouble| trouble.code == Code::E_INTERRUPTED) {
             self.at.again += 1;
-            return Ok(String::new());
+            return Ok(());
         }
         let policy = &self.plan.verification;
         self.at.call += 1;
-        let text = match result {
-            Ok(text) => text,
-            Err(trouble) => {
-                if policy.stop_on_fail {
-                    self.at.call = policy.commands.len();
-                }
-                let failed = self.failed.take().unwrap_or(trouble);
-                self.failed = policy.required.then_some(failed);
-                String::new()
+        if let Err(trouble) = result {
+            if policy.stop_on_fail {
+                self.at.call = policy.commands.len();
             }
-        };
+            let failed = self.failed.take().unwrap_or(trouble);
+            self.failed = policy.required.then_some(failed);
+        }
         let is_over = self.is_verified();
-        self.failed.take_if(|_| is_over).map_or(Ok(text), Err)
+        self.failed.take_if(|_| is_over).map_or(Ok(()), Err)
     }
 
     /// Puts the steps of a repair after the one that failed, as another attempt. They also do what
