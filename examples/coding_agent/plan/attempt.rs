@@ -2,10 +2,7 @@
 
 use std::time::Duration;
 
-use machine::{
-    observe::{Detail, Waiting, WaitingFor},
-    worker::Failure,
-};
+use machine::{observe::Detail, worker::Failure};
 
 use super::trouble::Trouble;
 use crate::workspace::refusal::{Code, Refusal};
@@ -40,11 +37,7 @@ pub fn pause(left: &Detail, began: i64, now: i64) -> Option<Duration> {
     Some(Duration::from_millis(u64::try_from(at.saturating_sub(now)).unwrap_or_default()))
 }
 
-/// Why a worker has left a job alone.
+/// Why a worker has left a job alone: its handler never waits.
 pub fn why_left(left: &Detail) -> &str {
-    match (&left.trouble, &left.waits_for) {
-        (Some(trouble), _) => &trouble.reason,
-        (None, Some(Waiting { cause: WaitingFor::Nothing, text, .. })) => text,
-        (None, _) => HELD,
-    }
+    left.trouble.as_ref().map_or(HELD, |trouble| trouble.reason.as_str())
 }
