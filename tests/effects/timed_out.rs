@@ -27,11 +27,11 @@ async fn timed_out(store: &Store, pending: Execution<Pending>) -> (InDoubt, Late
     (doubt, late, holder)
 }
 
-pub(super) async fn hasty_mail(place: &Place) -> (InDoubt, LateCall, Holder) {
+async fn hasty_mail(place: &Place) -> (InDoubt, LateCall, Holder) {
     timed_out(&place.store, place.stored(hasty(mail("bob"))).await).await
 }
 
-pub(super) type Late = JoinHandle<Result<Evidence, Box<dyn std::error::Error + Send + Sync>>>;
+type Late = JoinHandle<Result<Evidence, Box<dyn std::error::Error + Send + Sync>>>;
 
 pub(super) async fn end(late: Late, holder: Holder, answer: Answer) -> Evidence {
     holder.answer(answer);
