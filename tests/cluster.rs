@@ -75,35 +75,20 @@ pub struct Cluster(Arc<Inner>);
 struct Inner {
     requests: Mutex<Vec<Request>>,
     called: Notify,
-    /// It answers only when it is let go.
-    held: Option<Notify>,
-    /// Its answer, if it does not accept the call.
-    answer: Mutex<Option<Answer<Live>>>,
+    held: bool,
     found: Mutex<Option<Answer<Live>>>,
 }
 
 impl Cluster {
-    /// A service that answers only after [`release`](Self::release).
+    /// A service that never answers.
     #[must_use]
     pub fn held() -> Self {
-        Self(Arc::new(Inner { held: Some(Notify::new()), ..Inner::default() }))
-    }
-
-    /// It gives this answer instead of accepting calls.
-    #[must_use]
-    pub fn answering(self, answer: Answer<Live>) -> Self {
-        *self.0.answer.lock().unwrap() = Some(answer);
-        self
+        Self(Arc::new(Inner { held: true, ..Inner::default() }))
     }
 
     /// It answers status queries like this.
     pub fn finds(&self, answer: Answer<Live>) {
         *self.0.found.lock().unwrap() = Some(answer);
-    }
-
-    /// Lets it answer.
-    pub fn release(&self) {
-        self.0.held.as_ref().unwrap().notify_one();
     }
 
     /// The latest request, as soon as there is one.
@@ -134,11 +119,10 @@ impl Perform<Deploy> for Cluster {
         };
         self.0.requests.lock().unwrap().push(request);
         self.0.called.notify_one();
-        if let Some(held) = &self.0.held {
-            held.notified().await;
+        if self.0.held {
+            std::future::pending::<()>().await;
         }
-        let answer = self.0.answer.lock().unwrap().clone();
-        answer.unwrap_or_else(|| call.accepted(REFERENCE, LIMIT))
+        call.accepted(REFERENCE, LIMIT)
     }
 
     async fn find(&self, _: &Attempt<Deploy>) -> Answer<Live> {

@@ -8,11 +8,8 @@ use crate::effects::{
 };
 
 on_file! {
-    found_is_completed,
     not_found_is_failed,
-    not_found_counts_only_after_the_settling_time,
     an_answer_from_before_the_settling_time_does_not_count_after_it,
-    a_live_worker_outweighs_not_found_and_not_found_only,
     no_answer_leaves_it_in_doubt,
     the_service_is_asked_about_the_call,
     another_tool_is_not_asked,
@@ -48,22 +45,6 @@ where
     }
 }
 
-async fn found_is_completed(place: Place) {
-    let doubt = place.doubtful(mail("bob")).await;
-    let service = Counting::finds(receipt("queued as 4711"));
-    let settled = ask(&place, doubt, &service).await.unwrap();
-    let Settled::Completed(done) = settled else { panic!("{settled:?}") };
-    assert_eq!(done.state().result, "queued as 4711");
-    assert_eq!(Counting::calls(&service), 0, "asking is not calling");
-    let entries = place.entries(done.id()).await;
-    let confirmed = entries.iter().find(|entry| {
-        matches!(CallFact::of(entry), Some(CallFact::Confirmed { applied: true, .. }))
-    });
-    assert_eq!(confirmed.unwrap().actor.as_deref(), Some("tool_node"));
-    assert!(!place.view(done.id()).await.human_confirmed);
-    assert_eq!(place.recovered().await.len(), 0);
-}
-
 /// The key is free for another attempt.
 async fn not_found_is_failed(place: Place) {
     let doubt = place.doubtful(mail("bob")).await;
@@ -78,21 +59,6 @@ async fn not_found_is_failed(place: Place) {
     place.assert_intact().await;
 }
 
-/// Until then, the service may not know it yet.
-async fn not_found_counts_only_after_the_settling_time(place: Place) {
-    let (place, clock) = place.clocked().await;
-    let doubt = place.doubtful(slow_mail("bob")).await;
-    let id = doubt.id();
-    let service = Counting::finds(not_found());
-    clock.advance(59_999);
-    let before = place.dump();
-    let refused = ask(&place, doubt, &service).await.unwrap_err();
-    assert_is!(refused.reason, EffectError::NotSettled { id: of, left_ms: 1 } if *of == id);
-    assert_eq!(place.dump(), before);
-    clock.advance(1);
-    assert_is!(ask(&place, refused.machine, &service).await, Ok(Settled::Failed(_)));
-}
-
 /// A status query that takes its time.
 async fn an_answer_from_before_the_settling_time_does_not_count_after_it(place: Place) {
     let (place, clock) = place.clocked().await;
@@ -105,21 +71,6 @@ async fn an_answer_from_before_the_settling_time_does_not_count_after_it(place: 
     assert_is!(refused.reason, EffectError::NotSettled { .. });
     let asked = ask(&place, refused.machine, &Counting::finds(not_found())).await;
     assert_is!(asked, Ok(Settled::Failed(_)));
-}
-
-async fn a_live_worker_outweighs_not_found_and_not_found_only(place: Place) {
-    let (running, call, doubt) = place.fenced_in_call(mail("bob")).await;
-    let service = Counting::finds(not_found());
-    let refused = ask(&place, doubt, &service).await.unwrap_err();
-    assert_is!(refused.reason, EffectError::WorkerAlive { .. });
-    assert_eq!(place.status(running.id()).await, Status::Waiting);
-    assert!(call.abort().await.is_cancelled());
-    assert_is!(ask(&place, refused.machine, &service).await, Ok(Settled::Failed(_)));
-
-    let (_running, call, doubt) = place.fenced_in_call(slow_mail("bob")).await;
-    let asked = ask(&place, doubt, &Counting::finds(receipt("queued as 4711"))).await;
-    assert_is!(asked, Ok(Settled::Completed(_)));
-    drop(call.answer(receipt("queued as 4711")).await);
 }
 
 /// A service that cannot be asked, does not know, panics, or never answers: the query ends with the

@@ -5,9 +5,7 @@ use crate::effects::prelude::*;
 on_file! {
     the_hold_is_on_disk_before_the_permit_is_out,
     one_execution_gives_one_permit,
-    one_key_gives_one_permit,
     two_machines_of_a_batch_do_not_both_get_a_key,
-    a_failure_frees_the_key,
     rejected_and_cancelled_free_the_key,
     only_irreversible_actions_keep_their_key,
     an_idempotent_action_is_begun_without_its_key,
@@ -66,34 +64,6 @@ async fn one_execution_gives_one_permit(place: Place) {
     assert_err!(refused, EffectError::Commit(CommitError::Conflict { .. }));
 }
 
-/// Several contracts with the same key can be created; one gets the key, and keeps it: while it
-/// runs, while it is in doubt, and after it took effect, by its receipt or by a person. Then the
-/// action is not created again either.
-async fn one_key_gives_one_permit(place: Place) {
-    for is_doubtful in [false, true] {
-        let to = format!("bob, {is_doubtful}");
-        let other = place.stored(mail(&to)).await.id();
-        let (running, permit) = place.begun(mail(&to)).await;
-        let holder = running.id();
-        place.is_held(mail(&to), holder).await;
-        if is_doubtful {
-            drop(permit);
-            let doubt = place.doubt().await;
-            place.is_held(mail(&to), holder).await;
-            place.confirm(doubt).await;
-        } else {
-            let outcome = applied(permit, "sent").await;
-            let _ = place.settled(running, outcome).await;
-        }
-        assert_is!(place.refuses(place.pending(other).await).await,
-            EffectError::Commit(CommitError::AlreadyDone { id, by })
-            if *id == other && *by == holder);
-        assert_eq!(place.status(other).await, Status::Pending);
-        place.is_done(mail(&to), holder).await;
-        let _ = place.stored(mail("ann")).await;
-    }
-}
-
 /// Neither or one, never both.
 async fn two_machines_of_a_batch_do_not_both_get_a_key(place: Place) {
     let (first, second) = (place.stored(mail("bob")).await, place.stored(mail("bob")).await);
@@ -108,21 +78,6 @@ async fn two_machines_of_a_batch_do_not_both_get_a_key(place: Place) {
     let (running, _permit) = begin(&place.store, one).await.unwrap();
     assert_is!(place.refuses(other).await,
         EffectError::Commit(CommitError::KeyHeld { by, .. }) if *by == running.id());
-}
-
-/// The retry is a new execution with the same key, the old one stays. So is any other contract for
-/// the same action.
-async fn a_failure_frees_the_key(place: Place) {
-    let failed = place.failed(mail("bob")).await;
-    let retry = Contract::retry(&failed, ann());
-    assert_eq!(retry.retry_of(), Some(failed.id()));
-    let failed_again = place.failed(mail("bob")).await;
-    for contract in [retry.clone(), failed_again.context().clone()] {
-        assert_eq!(contract.idempotency_key(), failed.context().idempotency_key());
-    }
-    let done = place.done(retry).await;
-    assert_ne!(done.id(), failed.id());
-    assert_eq!(place.status(failed.id()).await, Status::Failed);
 }
 
 /// REJECTED and CANCELLED release the key, once there is evidence that nothing happened.

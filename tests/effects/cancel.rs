@@ -3,62 +3,9 @@
 use crate::effects::prelude::*;
 
 on_file! {
-    the_loser_of_a_key_is_cancelled,
-    a_gate_ends_with_what_waits_behind_it,
     what_did_not_begin_is_cancelled,
     of_a_begin_and_a_cancel_the_first_one_counts,
     only_cancel_ends_it_without_a_permit,
-}
-
-/// It ends without a permit, and leaves the key to the winner, before that is done and after.
-async fn the_loser_of_a_key_is_cancelled(place: Place) {
-    let (loser, late_loser) = (place.stored(mail("bob")).await, place.stored(mail("bob")).await);
-    let id = loser.id();
-    let (running, permit) = place.begun(mail("bob")).await;
-    assert_is!(
-        place.refuses(place.pending(id).await).await,
-        EffectError::Commit(CommitError::KeyHeld { .. })
-    );
-    let cancelled = place.store.cancel(loser, "sent by another", tool_node()).await.unwrap();
-    assert_eq!(cancelled.state().reason, "sent by another");
-    assert!(cancelled.journal().uncommitted().is_empty());
-    let facts = place.facts(id).await;
-    assert!(matches!(&facts[..], [CallFact::Closed { reason, .. }] if reason == "sent by another"));
-    let view = place.view(id).await;
-    assert_eq!(view.consequence_label, Label::Cancelled);
-    assert!(!view.has_side_effects);
-
-    // The winner still has its key, and ends as it should.
-    assert_eq!(place.recovered().await.len(), 0);
-    let outcome = applied(permit, "250 queued").await;
-    let _ = place.settled(running, outcome).await;
-    let cancelled = place.store.cancel(late_loser, "done by another", tool_node()).await.unwrap();
-    assert_eq!(place.status(cancelled.id()).await, Status::Cancelled);
-    place.assert_intact().await;
-}
-
-/// Nothing is left to approve, so no person is asked. A gate that was answered stays as it is.
-async fn a_gate_ends_with_what_waits_behind_it(place: Place) {
-    for is_answered in [false, true] {
-        let (gate, planned) = place.asked(mail("bob")).await;
-        let id = gate.id();
-        let theirs = place.gate(id).await;
-        if is_answered {
-            place.approve(theirs).await;
-        }
-        let pending = planned.into_execution();
-        let _ = place.store.cancel(pending, "not needed", tool_node()).await.unwrap();
-        let found = "CANCELLED (not needed)";
-        if is_answered {
-            assert_eq!(place.status(id).await, Status::Completed);
-        } else {
-            assert_err!(place.store.gate(id).await, StateError::NotAGate { found: as_what, .. }
-                if as_what == found);
-            assert_is!(place.refuses_approval(gate).await.1,
-                EffectError::GateEnded { id: of, found: as_what } if *of == id && as_what == found);
-        }
-    }
-    place.assert_intact().await;
 }
 
 /// Approved and cancelled at once: the execution ends in any case, and the gate is answered or

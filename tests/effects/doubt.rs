@@ -7,12 +7,10 @@ use serde_json::Value;
 use crate::{effects::prelude::*, store::child};
 
 on_file! {
-    the_end_of_a_live_worker_is_noticed,
     the_key_is_held_until_the_settling_time,
     the_settling_time_counts_from_the_end_of_the_worker,
     a_clock_that_goes_back_frees_nothing,
     without_a_settling_time_a_clock_that_goes_back_holds_nothing,
-    an_applied_action_needs_no_settling_time,
     an_override_names_a_person,
 }
 
@@ -22,22 +20,6 @@ async fn refused(place: &Place, doubt: InDoubt) -> (InDoubt, EffectError) {
     let (doubt, reason) = place.refuses_denial(doubt).await;
     assert!(reason.to_string().contains("override"), "{reason}");
     (doubt, reason)
-}
-
-/// It keeps its key until then, and its end is recorded.
-async fn the_end_of_a_live_worker_is_noticed(place: Place) {
-    let (running, call, doubt) = place.fenced_in_call(mail("bob")).await;
-    let id = running.id();
-    let (doubt, reason) = refused(&place, doubt).await;
-    assert_is!(reason, EffectError::WorkerAlive { id: of, .. } if *of == id);
-    place.is_held(mail("bob"), id).await;
-
-    assert!(call.abort().await.is_cancelled());
-    let failed = place.deny(doubt).await;
-    assert_eq!(place.status(failed.id()).await, Status::Failed);
-    let facts = place.facts(id).await;
-    assert!(matches!(facts[..], [.., CallFact::WorkerEnded { .. }, CallFact::Confirmed { .. }]));
-    let _ = place.done(mail("bob")).await;
 }
 
 /// A worker in another process, which is then killed.
@@ -110,15 +92,6 @@ async fn without_a_settling_time_a_clock_that_goes_back_holds_nothing(place: Pla
     let _ = place.deny(doubt).await;
     let _ = place.done(mail("bob")).await;
     place.assert_intact().await;
-}
-
-/// A person who saw that it took effect counts at once, even if the worker is alive.
-async fn an_applied_action_needs_no_settling_time(place: Place) {
-    let (place, _clock) = place.clocked().await;
-    let (running, _call, doubt) = place.fenced_in_call(slow_mail("bob")).await;
-    place.confirm(doubt).await;
-    let facts = place.facts(running.id()).await;
-    assert_is!(facts.last(), Some(CallFact::Confirmed { applied: true, .. }));
 }
 
 /// A person takes responsibility while the worker is alive, or the call may not have settled. That

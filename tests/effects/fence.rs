@@ -11,7 +11,6 @@ on_file! {
     only_what_runs_is_fenced,
     a_call_can_ask_whether_it_was_fenced,
     a_fence_and_an_answer_at_once_lose_nothing,
-    a_live_worker_is_left_alone,
     a_permit_keeps_its_worker_alive,
     a_token_rises_from_attempt_to_attempt,
     the_permits_of_a_batch_have_tokens_that_rise,
@@ -107,22 +106,6 @@ async fn a_fence_and_an_answer_at_once_lose_nothing(place: Place) {
         assert_eq!(place.status(id).await, Status::Completed);
         place.is_done(mail(&to), id).await;
     }
-}
-
-/// Neither its own process nor another one takes it over, also if a caller has lost the race to
-/// begin it.
-async fn a_live_worker_is_left_alone(place: Place) {
-    let id = place.stored(mail("bob")).await.id();
-    let theirs = place.pending(id).await;
-    let (running, permit) = begin(&place.store, place.pending(id).await).await.unwrap();
-    assert_is!(place.refuses(theirs).await, EffectError::Commit(CommitError::Conflict { .. }));
-    let before = place.dump();
-    assert_eq!(place.recovered().await.len(), 0);
-    assert_eq!(recovered(&place.open_again().await).await.len(), 0);
-    assert_eq!(place.dump(), before);
-    let outcome = applied(permit, "sent").await;
-    let settled = place.settled(running, outcome).await;
-    assert_is!(settled, Settled::Completed(_));
 }
 
 /// A permit that outlives its store still counts as alive: its call may be in flight.

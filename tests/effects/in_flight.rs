@@ -14,7 +14,6 @@ on_file! {
     a_refusal_of_a_part_does_not_overrule_what_another_does_not_know,
     a_receipt_outranks_the_refusal_of_the_future,
     a_refusal_of_a_part_does_not_end_what_was_cut_off,
-    an_answer_through_a_guard_counts_after_the_future_is_gone,
     a_receipt_comes_before_the_caller_has_stopped_waiting,
 }
 
@@ -194,25 +193,6 @@ async fn a_receipt_being_written_cannot_be_denied() {
         };
         assert!(denied.is_err(), "it was denied");
         place.is_completed_late(id, "250 queued").await;
-    }
-}
-
-/// The evidence is of the epoch of the call, also after a fence.
-async fn an_answer_through_a_guard_counts_after_the_future_is_gone(place: Place) {
-    for is_fenced in [false, true] {
-        let place = place.another().await;
-        let id = place.stored(mail("bob")).await.id();
-        let guard = dropped::<false>(&place.store, id).await;
-        assert_eq!(place.status(id).await, Status::Running);
-        if is_fenced {
-            assert!(place.doubt().await.question().contains("was cut off"));
-        }
-        guard.answer(receipt("250 queued"));
-        place.is_completed_late(id, "250 queued").await;
-        let evidence = Evidence::Applied("250 queued".to_owned());
-        let late = CallFact::Evidence { epoch: 0, evidence, late: true };
-        assert!(place.facts(id).await.contains(&late));
-        place.assert_intact().await;
     }
 }
 

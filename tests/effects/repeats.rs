@@ -11,10 +11,7 @@ use machine_tests::invoked::placed;
 use crate::effects::prelude::*;
 
 on_file! {
-    a_person_decides_after_the_end,
     a_declined_action_needs_a_new_question,
-    a_new_decision_lets_a_declined_action_run,
-    two_answers_at_one_time,
     a_decline_concerns_nothing_else,
     a_retry_behind_a_parent_is_refused,
     a_program_retries_again,
@@ -30,14 +27,6 @@ async fn approved_for_a_while(place: &Place, contract: Contract) -> Planned<Acti
     assert_eq!(gate.expires_at(), Some(START + LIMIT_MS));
     place.approve(gate).await;
     planned
-}
-
-/// A person's decision is a separate approval.
-async fn a_person_decides_after_the_end(place: Place) {
-    let (place, clock) = place.clocked().await;
-    let failed = place.fails(approved_for_a_while(&place, mail("bob")).await).await;
-    clock.set(START + LIMIT_MS);
-    let _ = place.failed(Contract::retry(&failed, ann())).await;
 }
 
 /// The write waits for the file, and the approval ends meanwhile.
@@ -96,30 +85,6 @@ async fn a_declined_action_needs_a_new_question(place: Place) {
     assert_eq!(is_declined(&place, again, START + 1).await, said);
     // The one that was declined has ended.
     let _ = place.cancelled(declined.id()).await;
-}
-
-/// A person who retries it decides for that attempt, and one who approves a new question for all
-/// later ones.
-async fn a_new_decision_lets_a_declined_action_run(place: Place) {
-    let (place, clock) = place.clocked().await;
-    let declined = answered(&place, &clock, mail("bob"), false).await;
-    let cancelled = place.cancelled(declined.id()).await;
-    let _ = place.failed(Contract::retry(&cancelled, ann())).await;
-    is_declined(&place, place.stored(mail("bob")).await, START + 1).await;
-    let _ = place.fails(answered(&place, &clock, mail("bob"), true).await).await;
-    let _ = place.failed(mail("bob")).await;
-}
-
-/// Of two answers at the same time, the one that declines counts.
-async fn two_answers_at_one_time(place: Place) {
-    let (place, _clock) = place.clocked().await;
-    let (first, _) = place.asked(mail("bob")).await;
-    let (second, _) = place.asked(mail("bob")).await;
-    let (third, _) = place.asked(mail("bob")).await;
-    place.approve(first).await;
-    place.decline(second).await;
-    place.approve(third).await;
-    is_declined(&place, place.stored(mail("bob")).await, START).await;
 }
 
 /// Other actions and occurrences run, and one whose question was withdrawn or is open. Whether an

@@ -17,16 +17,11 @@ use crate::{
 
 on_file! {
     a_report_of_a_receipt_completes_the_execution,
-    a_report_before_the_answer_settles_or_is_kept,
-    a_report_is_taken_whatever_the_call_answers,
-    a_refusal_counts_only_when_the_call_has_ended,
     the_first_report_wins,
     reports_after_the_limit_settle_the_doubt,
     a_wrong_token_and_an_unknown_id_are_the_same,
     the_program_reports_without_a_token,
     only_a_report_settles_an_accepted_call,
-    a_status_query_settles_after_the_limit,
-    a_person_can_end_the_wait_but_not_free_the_key,
     an_accepted_call_is_not_pruned,
     reports_do_not_fill_the_file,
     nothing_but_the_digest_of_the_token_is_stored,
@@ -67,13 +62,6 @@ impl Place {
         assert_is!(self.report(call, what).await, Ok(Reported::Known(_)));
     }
 
-    /// A receipt that comes now contradicts what is recorded, and the key stays applied.
-    async fn is_contradicted(&self, call: &Request) {
-        self.keeps(call, done()).await;
-        assert_eq!(self.label(call.id).await, Label::Contradicted);
-        self.is_done(deploy(17), call.id).await;
-    }
-
     /// The key is free: the action runs again.
     async fn is_free(&self) {
         let again = performed(&self.store, 17, &Cluster::default()).await;
@@ -104,88 +92,6 @@ async fn a_report_of_a_receipt_completes_the_execution(place: Place) {
         .find(|entry| matches!(CallFact::of(entry), Some(CallFact::Evidence { late: false, .. })));
     assert_eq!(evidence.unwrap().actor.as_deref(), Some("callback"));
     place.is_done(deploy(17), call.id).await;
-}
-
-/// The report comes while the service has not answered yet.
-async fn a_report_before_the_answer_settles_or_is_kept(place: Place) {
-    for receipt in [true, false] {
-        let place = place.another().await;
-        let cluster = Cluster::held();
-        let early = async {
-            let call = cluster.called().await;
-            if receipt {
-                place.is_settled_by(&call, done()).await;
-            } else {
-                place.keeps(&call, refused()).await;
-                // It may do something yet.
-                assert_eq!(place.status(call.id).await, Status::Running);
-                place.is_held(deploy(17), call.id).await;
-                place.knows(&call, refused()).await;
-            }
-            cluster.release();
-            call
-        };
-        let (ended, call) = tokio::join!(performed(&place.store, 17, &cluster), early);
-        match ended {
-            Settled::Completed(_) if receipt => {}
-            Settled::Failed(failed) if !receipt => {
-                assert_eq!(failed.state().error, "quota exceeded");
-                place.is_free().await;
-            }
-            other => panic!("{other:?}"),
-        }
-        assert!(place.store.verify::<AnyExecution>(call.id).await.is_ok());
-    }
-}
-
-/// A receipt wins over every answer of the call itself; a different answer is kept.
-async fn a_report_is_taken_whatever_the_call_answers(place: Place) {
-    let answers = [
-        (Ok(Applied::new(live(17))), 1),
-        (Ok(Applied::new(live(18))), 2),
-        (Err(NoReceipt::not_applied("no")), 2),
-        (Err(NoReceipt::unknown("reset")), 1),
-        (Err(NoReceipt::StillRunning("reset".to_owned())), 1),
-    ];
-    for (answer, pieces) in answers {
-        let place = place.another().await;
-        let cluster = Cluster::held().answering(answer.clone());
-        let early = async {
-            let call = cluster.called().await;
-            place.is_settled_by(&call, done()).await;
-            cluster.release();
-            call
-        };
-        let (ended, call) = tokio::join!(performed(&place.store, 17, &cluster), early);
-        let Settled::Completed(ended) = ended else { panic!("{ended:?}") };
-        assert_eq!(receipt_of::<Live>(&ended).unwrap(), live(17), "{answer:?}");
-        let facts = place.facts(call.id).await;
-        let evidence = facts.iter().filter(|fact| matches!(fact, CallFact::Evidence { .. }));
-        assert_eq!(evidence.count(), pieces, "{answer:?}");
-    }
-}
-
-/// The worker ends before it has recorded that the service accepted the call.
-async fn a_refusal_counts_only_when_the_call_has_ended(place: Place) {
-    let cluster = Cluster::held();
-    let planned: Planned<Deploy> = stored(&place.store, deploy(17)).await;
-    let (running, permit) = begin(&place.store, planned).await.unwrap();
-    let mut call = permit.call(cluster.clone());
-    let request = tokio::select! {
-        _ = &mut call => panic!("it is held"),
-        request = cluster.called() => request,
-    };
-    place.keeps(&request, refused()).await;
-    let (_, reason) = place.refuses_denial(place.fenced(running.id()).await).await;
-    assert_is!(reason, EffectError::WorkerAlive { .. });
-    assert_eq!(place.label(request.id).await, Label::InDoubt);
-    let _ = place.doubt().await;
-    place.is_held(deploy(17), request.id).await;
-    // The service is confined to its future.
-    drop(call);
-    assert_is!(place.settled_late().await,
-        AnyExecution::Failed(failed) if failed.state().error == "quota exceeded");
-    place.is_free().await;
 }
 
 async fn the_first_report_wins(place: Place) {
@@ -291,43 +197,6 @@ async fn only_a_report_settles_an_accepted_call(place: Place) {
     assert_err!(place.store.resume::<Waiting>(id).await, StateError::AwaitsReport { .. });
     assert_err!(place.store.question(id).await, StateError::NotAQuestion { .. });
     assert_err!(place.store.in_doubt(id).await, StateError::NotInDoubt { .. });
-}
-
-async fn a_status_query_settles_after_the_limit(place: Place) {
-    let (place, clock, call) = place.waiting().await;
-    let cluster = Cluster::default();
-    cluster.finds(Err(NoReceipt::not_applied("unknown rollout")));
-    clock.advance(LIMIT_MS + 1);
-    let doubt = place.doubt().await;
-    let asked = place.store.ask_service::<Deploy>(doubt, &cluster, tool_node()).await.unwrap_err();
-    assert_is!(asked.reason, EffectError::NotSettled { .. });
-    place.is_held(deploy(17), call.id).await;
-    clock.advance(60_000);
-    let asked = place.store.ask_service::<Deploy>(asked.machine, &cluster, tool_node()).await;
-    assert_is!(asked, Ok(Settled::Failed(_)));
-    place.is_contradicted(&call).await;
-}
-
-/// The service may carry it out until its limit, whatever a person knows before.
-async fn a_person_can_end_the_wait_but_not_free_the_key(place: Place) {
-    for overrules in [false, true] {
-        let (place, clock, call) = place.waiting().await;
-        let mut doubt = place.fenced(call.id).await;
-        place.is_held(deploy(17), call.id).await;
-        for time in [0, LIMIT_MS, 59_999] {
-            clock.advance(time);
-            let (again, refused) = place.refuses_denial(doubt).await;
-            assert_is!(refused, EffectError::NotSettled { .. });
-            doubt = again;
-        }
-        if overrules {
-            let _ = place.overrule(doubt).await;
-        } else {
-            clock.advance(1);
-            let _ = place.deny(doubt).await;
-        }
-        place.is_contradicted(&call).await;
-    }
 }
 
 async fn an_accepted_call_is_not_pruned(place: Place) {
