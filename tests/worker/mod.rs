@@ -37,8 +37,6 @@ mod stuck;
 mod visits;
 
 #[cfg(unix)]
-mod answered;
-#[cfg(unix)]
 mod frozen;
 #[cfg(unix)]
 mod killed;
