@@ -6,7 +6,6 @@ use machine::{
     contract::{InvalidContract, Secret, Settled},
     effects::{EffectError, PerformError, StateError},
     observe::{ConcernReason, Observer},
-    operate::Operator,
     view::Internal,
     worker::WorkerError,
 };
@@ -159,21 +158,6 @@ pub(super) async fn needs_attention(store: &Store, id: Id, reason: &str) {
     assert!(error.contains(reason), "{error}");
 }
 
-/// It has been planned and approved since the worker started.
-#[test]
-fn a_running_worker_does_not_run_other_arguments() {
-    each(async |store| {
-        let bank = Bank::default();
-        let running = worker(&store).attempts(1).tool::<Clamped>(bank.clone()).start();
-        until("it is listed", async || !store.workers().await.unwrap().is_empty()).await;
-        let id = approved(&store).await;
-        needs_attention(&store, id, CLAMPED).await;
-        running.stop().await.unwrap();
-        store.requeue(id, &[]).await.unwrap();
-        pays_500(&store, id, &bank).await;
-    });
-}
-
 /// What needs attention has the place.
 #[test]
 fn a_secret_that_is_read_differently_is_not_shown() {
@@ -217,18 +201,6 @@ fn a_program_does_not_begin_other_arguments() {
         assert_err!(planned, StateError::Contract { source, .. }
             if matches!(**source, InvalidContract::AddedArguments { .. }));
         pays_500(&store, id, &bank).await;
-    });
-}
-
-#[test]
-fn a_person_cancels_what_this_program_does_not_run() {
-    each(async |store| {
-        let (id, bank, actors) = (approved(&store).await, Bank::default(), actors());
-        let operator = Operator::new(&store, &actors, ann(), "office");
-        operator.cancel(&[id], None).await.unwrap();
-        is(&store, id, "cancelled").await;
-        settle(worker(&store).tool::<Clamped>(bank.clone())).await;
-        assert!(bank.paid().is_empty());
     });
 }
 

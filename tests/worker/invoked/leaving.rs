@@ -6,7 +6,7 @@ use machine::{
     actor::Human,
     contract::{AnyExecution, receipt},
     effects::EffectError,
-    store::{CommitError, Delivery, Query, Store},
+    store::{CommitError, Delivery, Store},
     testing::{Reply, TestTool},
     view::Internal,
 };
@@ -44,15 +44,6 @@ async fn a_call_in_doubt_keeps_its_machine() {
     // The table says that pausing detaches it.
     send(&shop, order, &Event::Pause).await;
     assert_eq!(status(&shop, order).await, Status::Paused);
-    is_clean(&shop).await;
-}
-
-/// A message that came while the call was made waits for the outcome, which ends the machine.
-#[tokio::test(start_paused = true)]
-async fn an_outcome_comes_before_what_waits_for_it() {
-    let (shop, order) = interrupted_by([Event::Cancel]).await;
-    assert_eq!(status(&shop, order).await, Status::Paid);
-    assert_eq!(message(&shop, order, "cancel").await.status, Delivery::SetAside);
     is_clean(&shop).await;
 }
 
@@ -96,24 +87,6 @@ async fn a_state_that_is_entered_again_joins_its_call() {
     let (shop, order) = interrupted_by([Event::Again]).await;
     assert_eq!(status(&shop, order).await, Status::Paid);
     assert_eq!(shop.store().children(order).await.unwrap().len(), 1);
-    is_clean(&shop).await;
-}
-
-/// A call that has not begun ends with its gate, in the batch of the move.
-#[tokio::test(start_paused = true)]
-async fn a_call_that_has_not_begun_is_withdrawn_with_its_gate() {
-    let bank = TestTool::<Charge>::new();
-    let shop = shop(&bank);
-    let Event::Place { charge } = place() else { unreachable!("it places") };
-    let order = ordered(&shop, &Event::Ask { charge }).await;
-    let asked = async || shop.observer().approvals(&Query::new()).await.unwrap().items.len();
-    assert_eq!(asked().await, 1);
-    send(&shop, order, &Event::Cancel).await;
-    assert_eq!(status(&shop, order).await, Status::Cancelled);
-    assert_eq!(asked().await, 0);
-    let call = shop.store().children(order).await.unwrap().remove(0);
-    assert_eq!((&*call.status, call.position), ("cancelled", None));
-    assert!(bank.calls().is_empty());
     is_clean(&shop).await;
 }
 

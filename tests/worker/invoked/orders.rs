@@ -20,7 +20,6 @@ use order::{Event, Status};
 pub(super) enum Order {
     #[initial]
     #[on(place(charge) => Paying, by = Human)]
-    #[on(ask(charge) => Asking, by = Human)]
     Cart,
     #[invoke(charge, done = paid, failed = refused)]
     #[on(paid(receipt) => Paid)]
@@ -31,11 +30,6 @@ pub(super) enum Order {
     #[on(again => Paying, by = Human)]
     #[on(late => Cancelled, by = GraphRunner, after = Duration::from_secs(60))]
     Paying { charge: Charge },
-    #[invoke(charge, approve, done = paid, failed = refused)]
-    #[on(paid(receipt) => Paid)]
-    #[on(refused(why) => Unpaid)]
-    #[on(cancel => Cancelled, by = Human)]
-    Asking { charge: Charge },
     #[stable]
     #[on(resume => Paying, by = Human)]
     #[on(cancel => Cancelled, by = Human)]
