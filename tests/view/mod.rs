@@ -3,7 +3,6 @@
 mod accepted;
 mod call_error;
 mod calls;
-mod confirmed;
 mod consequence;
 mod data;
 mod digests;
