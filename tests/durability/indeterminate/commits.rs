@@ -3,22 +3,25 @@
 use std::time::Duration;
 
 use machine::{
-    effects::EffectError,
+    contract::Settled,
+    effects::{Change, EffectError},
     store::{Message, Query, Sent, Unavailable},
 };
 use machine_tests::{
     actors::{ann, tool_node},
     assert_err,
-    samples::read,
+    samples::{mail, read},
 };
 
 use super::{
     BUSY, FSYNC, FULL, assert_indeterminate, commit_fails, commit_is_indeterminate, counting,
-    either_way, on_a_file,
+    either_way, gates::asked, on_a_file,
 };
 use crate::{
     machines::{Meter, Task, meter::Counting},
-    support::{alone, history, lines, new_file, options, stored},
+    support::{
+        BEGUN, alone, applied, begun, history, lines, new_file, not_applied, options, stored,
+    },
 };
 
 const TWO: [&str; 3] = ["created", "add one", "add two"];
@@ -73,20 +76,48 @@ fn an_indeterminate_commit_can_be_retried() {
     });
 }
 
-/// A machine that is created, and a batch, can be retried in the same way.
+/// So can a batch, whatever is in it: machines that are created or moved, a begin, an outcome, and
+/// an answer with the begin behind it.
 #[test]
 fn an_indeterminate_batch_can_be_retried() {
-    either_way("commits::an_indeterminate_batch_can_be_retried", async |store, took_place, _| {
+    either_way("commits::an_indeterminate_batch_can_be_retried", async |store, took_place, to| {
         let mut new = Meter::new().add("one".to_owned());
         let mut old = counting(store).await.add("two".to_owned());
         let mut job = stored(store, read("a.txt")).await.start(tool_node());
+        let pending = stored(store, mail(&format!("{to} 1"))).await;
+        let (running, permit) = begun(store, mail(&format!("{to} 2"))).await;
+        let (gate, behind) = asked(store, &format!("{to} 3")).await;
+        let ids = [pending.id(), running.id(), gate.id(), behind.id()];
+        let mut begin = Change::begin(pending.into(), tool_node());
+        let mut settle = Change::settle(running, not_applied(permit, "no").await, tool_node());
+        let mut decide = machine_tests::approval(gate, ann());
+        let mut second = Change::begin(behind, tool_node());
         commit_is_indeterminate(took_place);
-        let batch = store.batch().create(&mut new).commit(&mut old).commit(&mut job);
-        assert_indeterminate(batch.write().await);
-        store.batch().create(&mut new).commit(&mut old).commit(&mut job).write().await.unwrap();
+        for is_again in [false, true] {
+            let batch = store.batch().create(&mut new).commit(&mut old).commit(&mut job);
+            let batch = batch.change(&mut begin).change(&mut settle);
+            let written = batch.change(&mut decide).change(&mut second).write().await;
+            if is_again {
+                written.unwrap();
+            } else {
+                assert_indeterminate(written);
+            }
+        }
         assert_eq!(history(store, new.id()).await, TWO[..2]);
         assert_eq!(history(store, old.id()).await, TWO);
         assert_eq!(history(store, job.id()).await, ["created", "start"]);
+        assert_eq!(history(store, ids[0]).await[1..], BEGUN);
+        assert_eq!(history(store, ids[1]).await[4..], ["not applied no", "fail no"]);
+        assert_eq!(history(store, ids[2]).await.len(), 6);
+        assert_eq!(history(store, ids[3]).await[1..], BEGUN);
+        assert!(matches!(settle.finish(), Ok(Settled::Failed(_))));
+        assert!(decide.finish().is_ok());
+        for (number, begin) in [begin, second].into_iter().enumerate() {
+            let (running, permit) = begin.finish().unwrap();
+            assert!(!permit.token().to_string().ends_with("-00000000000000000000"), "{number}");
+            let outcome = applied(permit, "sent").await;
+            let _ = store.settle(running, outcome, tool_node()).await.unwrap();
+        }
     });
 }
 

@@ -2,7 +2,7 @@
 
 use machine::{
     contract::{Settled, execution::Status},
-    effects::{Change, EffectError},
+    effects::EffectError,
     store::CommitError,
     typed::Refused,
 };
@@ -13,10 +13,9 @@ use machine_tests::{
 };
 
 use super::{
-    assert_indeterminate, assert_open, commit_is_indeterminate, counting, either_way,
-    file_is_out_of_reach, is_back, on_a_file,
+    assert_open, commit_is_indeterminate, either_way, file_is_out_of_reach, is_back, on_a_file,
 };
-use crate::support::{BEGUN, applied, begun, history, not_applied, status, stored};
+use crate::support::{BEGUN, applied, begun, history, status, stored};
 
 /// One permit, one attempt.
 #[test]
@@ -61,25 +60,6 @@ fn a_begin_of_a_file_out_of_reach_is_found_in_doubt() {
     });
 }
 
-#[test]
-fn an_indeterminate_begin_in_a_batch_can_be_retried() {
-    let name = "executions::an_indeterminate_begin_in_a_batch_can_be_retried";
-    either_way(name, async |store, took_place, to| {
-        let pending = stored(store, mail(to)).await;
-        let id = pending.id();
-        let mut order = counting(store).await.add("two".to_owned());
-        let mut begin = Change::begin(pending.into(), tool_node());
-        commit_is_indeterminate(took_place);
-        let batch = store.batch().commit(&mut order).change(&mut begin);
-        assert_indeterminate(batch.write().await);
-        store.batch().commit(&mut order).change(&mut begin).write().await.unwrap();
-        let (_running, permit) = begin.finish().unwrap();
-        assert!(!permit.token().to_string().ends_with("-00000000000000000000"));
-        assert_eq!(history(store, id).await[1..], BEGUN);
-        assert_eq!(history(store, order.id()).await, ["created", "add one", "add two"]);
-    });
-}
-
 /// An indeterminate `settle` is resolved, and reports its result. If the file is out of reach for
 /// longer, the receipt comes back, and settling it later succeeds.
 #[test]
@@ -103,24 +83,6 @@ fn an_indeterminate_settle_is_resolved() {
             assert!(matches!(settled, Settled::Completed(_)), "{settled:?}");
             assert_eq!(history(store, id).await[4..], ["applied sent", "succeed sent"]);
         }
-    });
-}
-
-#[test]
-fn an_indeterminate_settle_in_a_batch_can_be_retried() {
-    let name = "executions::an_indeterminate_settle_in_a_batch_can_be_retried";
-    either_way(name, async |store, took_place, to| {
-        let (running, permit) = begun(store, mail(to)).await;
-        let id = running.id();
-        let mut order = counting(store).await.add("two".to_owned());
-        let mut settle = Change::settle(running, not_applied(permit, "no").await, tool_node());
-        commit_is_indeterminate(took_place);
-        let batch = store.batch().commit(&mut order).change(&mut settle);
-        assert_indeterminate(batch.write().await);
-        store.batch().commit(&mut order).change(&mut settle).write().await.unwrap();
-        assert!(matches!(settle.finish(), Ok(Settled::Failed(_))));
-        assert_eq!(history(store, id).await[4..], ["not applied no", "fail no"]);
-        assert_eq!(history(store, order.id()).await, ["created", "add one", "add two"]);
     });
 }
 

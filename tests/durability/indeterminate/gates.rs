@@ -5,7 +5,7 @@ use machine::{
         Action, AnyExecution, Applied, Call, Evidence, Gate, Planned, decision, execution::Status,
         service_fn,
     },
-    effects::{Change, EffectError, StateError},
+    effects::{EffectError, StateError},
     store::Store,
 };
 use machine_tests::{
@@ -14,11 +14,11 @@ use machine_tests::{
     samples::{mail, pending_mail},
 };
 
-use super::{assert_indeterminate, commit_is_indeterminate, either_way};
-use crate::support::{BEGUN, applied, begun, history, status, stored};
+use super::{commit_is_indeterminate, either_way};
+use crate::support::{begun, history, status, stored};
 
 /// An action behind a gate that waits for its answer.
-async fn asked(store: &Store, to: &str) -> (Gate, Planned<Action>) {
+pub(super) async fn asked(store: &Store, to: &str) -> (Gate, Planned<Action>) {
     let (mut gate, mut planned) = mail(to).ask(None, ecs_node()).unwrap();
     store.ask(&mut gate, &mut planned).await.unwrap();
     (gate, planned)
@@ -63,28 +63,6 @@ fn an_indeterminate_withdrawal_is_resolved() {
         let ended = ["closed", "start", "cancel not approved: not needed"];
         assert_eq!(history(store, planned.id()).await[1..], ended);
         assert_err!(store.gate(id).await, StateError::NotAGate { .. });
-    });
-}
-
-/// The answer and the begin behind it, in one batch that is tried again.
-#[test]
-fn an_indeterminate_answer_in_a_batch_can_be_retried() {
-    let name = "gates::an_indeterminate_answer_in_a_batch_can_be_retried";
-    either_way(name, async |store, took_place, to| {
-        let (gate, planned) = asked(store, to).await;
-        let (gate_id, id) = (gate.id(), planned.id());
-        let mut decide = machine_tests::approval(gate, ann());
-        let mut begin = Change::begin(planned, tool_node());
-        commit_is_indeterminate(took_place);
-        let batch = store.batch().change(&mut decide).change(&mut begin);
-        assert_indeterminate(batch.write().await);
-        store.batch().change(&mut decide).change(&mut begin).write().await.unwrap();
-        assert!(decide.finish().is_ok());
-        let (running, permit) = begin.finish().unwrap();
-        assert_eq!(history(store, id).await[1..], BEGUN);
-        assert_eq!(history(store, gate_id).await.len(), 6);
-        let outcome = applied(permit, "sent").await;
-        let _ = store.settle(running, outcome, tool_node()).await.unwrap();
     });
 }
 
