@@ -177,8 +177,8 @@ fn escapes_do_not_matter() {
     );
 }
 
-/// Whole numbers are one value however they are written, and two values that differ are two keys.
-/// With `--features odd-json`, numbers of any length are kept as they are written.
+/// Two values that differ are two keys. With `--features odd-json`, numbers of any length are kept
+/// as they are written.
 #[test]
 fn equal_keys_mean_equal_arguments() {
     let call = |number: &str| {
@@ -186,9 +186,6 @@ fn equal_keys_mean_equal_arguments() {
         let arguments = format!(r#"{{"cents":{number}}}"#);
         Contract::tool_call(&tool, &arguments, reasoning_node()).unwrap()
     };
-    for (one, other) in [("1", "1.0"), ("100", "1e2"), ("-0", "0"), ("1.50", "1.5")] {
-        assert_eq!(call(one).idempotency_key(), call(other).idempotency_key(), "{one} {other}");
-    }
     for (one, other) in [
         ("9007199254740993", "9007199254740992"),
         ("18446744073709551615", "18446744073709551614"),

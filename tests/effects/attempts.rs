@@ -2,10 +2,6 @@
 
 use crate::{effects::prelude::*, store::support::edit};
 
-on_file! {
-    late_evidence_that_nothing_happened_holds_nothing,
-}
-
 /// Each of these would free a key; the triggers of the file refuse them.
 #[tokio::test]
 async fn the_file_refuses_to_free_a_key() {
@@ -154,21 +150,4 @@ async fn an_edited_key_takes_nothing() {
     let refused = place.store.load::<AnyExecution>(id).await;
     assert_err!(refused, LoadError::Unreadable(VerifyError::History { .. }));
     let _ = place.done(mail("bob")).await;
-}
-
-/// A person overrides a worker that is alive, and a retry begins. Then the worker reports that it
-/// did nothing.
-async fn late_evidence_that_nothing_happened_holds_nothing(place: Place) {
-    let (running, call, doubt) = place.fenced_in_call(mail("bob")).await;
-    let first = running.id();
-    let failed = place.overrule(doubt).await;
-    let (retrying, permit) = place.begun(mail("bob")).await;
-    place.settles_late(running, call, Err(NoReceipt::not_applied("never sent"))).await;
-    assert_eq!(place.label(first).await, Label::Failed);
-    let outcome = applied(permit, "sent").await;
-    let settled = place.store.settle(retrying, outcome, tool_node()).await.unwrap();
-    let Settled::Completed(done) = settled else { panic!("{settled:?}") };
-    place.is_done(mail("bob"), done.id()).await;
-    place.is_done(Contract::retry(&failed, ann()), done.id()).await;
-    place.assert_intact().await;
 }

@@ -1,5 +1,5 @@
 //! The clock goes back, by an hour or by years. What was ready is taken, and a worker's own timers
-//! are due. It goes forward, and a lease ends.
+//! are due.
 
 use machine::{
     clock::{Clock, Millis},
@@ -7,7 +7,6 @@ use machine::{
     view::Internal,
     worker::Handler,
 };
-use tokio::sync::Notify;
 
 use crate::worker::prelude::*;
 
@@ -91,35 +90,5 @@ fn a_machine_from_a_later_year() {
         let entries = store.history(id).await.unwrap().entries;
         let times: Vec<_> = entries.iter().map(|entry| entry.at).collect();
         assert_eq!(times, [now + 14 * YEAR, now]);
-    });
-}
-
-/// The clock goes forward by an hour while a handler runs, so the lease of its worker ends: another
-/// one takes over, and the transition is made once.
-#[test]
-fn a_lease_that_ends_early_by_the_clock() {
-    timed(async |store, hand| {
-        let id = ticket(&store).await;
-        let hold = Arc::new((Notify::new(), Notify::new()));
-        let held = Arc::clone(&hold);
-        let holds = does(move |ticket: AnyTicket, _| {
-            let hold = Arc::clone(&held);
-            Box::pin(async move {
-                let AnyTicket::New(ticket) = ticket else { return Ok(Next::Wait) };
-                hold.0.notify_one();
-                notified(&hold.1).await;
-                Ok(Next::to(ticket.open(graph_runner())))
-            })
-        });
-        // Not renewed while the test runs.
-        let first = worker(&store).lease(Duration::from_mins(30)).handler(holds).start();
-        notified(&hold.0).await;
-        hand.advance(HOUR);
-        settle(worker(&store).handler(opens())).await;
-        is(&store, id, "open").await;
-        hold.1.notify_one();
-        first.stop().await.unwrap();
-        let entries = store.history(id).await.unwrap().entries;
-        assert_eq!(entries.len(), 2, "{entries:?}");
     });
 }

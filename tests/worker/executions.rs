@@ -111,21 +111,6 @@ fn a_service_that_knows_is_asked_at_once() {
     }
 }
 
-/// A person decides in the end.
-#[test]
-fn person_settles_what_is_in_doubt() {
-    timed(async |store, hand| {
-        let (id, bank) = (plan::<Charge>(&store, charge(3)).await, Service::unknown());
-        runs(&store, &bank).await;
-        hand.pass(Duration::from_hours(1));
-        let doubt = store.in_doubt(id).await.unwrap();
-        drop(store.confirm_applied(doubt, "I saw it", ann()).await.unwrap());
-        runs(&store, &bank).await;
-        is(&store, id, "completed").await;
-        assert_eq!(bank.calls(), 1);
-    });
-}
-
 /// The call continues after its timeout, and the stop waits for it; the late answer settles it.
 #[test]
 fn tool_answers_late() {
@@ -308,21 +293,5 @@ fn other_tools() {
         }
         ended(&store, known, "completed", "done").await;
         assert_eq!((bank.calls(), others.calls()), (1, 2));
-    });
-}
-
-/// Two workers with one tool call it once.
-#[test]
-fn two_workers() {
-    each(async |store| {
-        let (bank, mut ids) = (Service::default(), Vec::new());
-        for cents in 0..20 {
-            ids.push(plan::<Charge>(&store, charge(cents)).await);
-        }
-        tokio::join!(runs(&store, &bank), runs(&store, &bank));
-        for id in ids {
-            ended(&store, id, "completed", "done").await;
-        }
-        assert_eq!(bank.calls(), 20);
     });
 }

@@ -264,18 +264,3 @@ fn messages_to_executions() {
         assert!(error.contains("permit"), "{error}");
     });
 }
-
-#[test]
-fn a_refused_move_changes_nothing() {
-    each(async |store| {
-        let id = ticket(&store).await;
-        settle(worker(&store).handler(opens())).await;
-        let before = store.history(id).await.unwrap().entries.len();
-        for (number, body) in ["", "{}", UNLOCK].into_iter().enumerate() {
-            store.send(id, &says(body, &number.to_string())).await.unwrap();
-        }
-        settle(worker(&store).handler(opens())).await;
-        assert_eq!(store.history(id).await.unwrap().entries.len(), before);
-        is(&store, id, "open").await;
-    });
-}
