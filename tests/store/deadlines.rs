@@ -1,28 +1,25 @@
-//! Deadlines of stored machines: absolute by the store's clock, listed when due, fired once.
+//! Deadlines of stored machines. That they are absolute by the clock of the store, count from the
+//! commit, are listed when due and fire once is in the model of `durability`.
 
 use std::time::Duration;
 
 use machine::{
     actor::{Actor, Anyone, Category},
     clock::Millis,
-    effects::EffectError,
     journal::Fact,
     machine,
-    store::{CommitError, Query},
+    store::Query,
     stored::Context,
     typed::Reason,
 };
-use machine_tests::{assert_err, version};
+use machine_tests::version;
 use serde::{Deserialize, Serialize};
 
 use crate::store::support::{Place, START, on_file};
 
 on_file! {
-    deadlines_are_absolute_by_the_stores_clock,
     staying_is_no_entry,
     a_deadline_that_fired_is_over_until_an_entry,
-    a_retried_commit_counts_anew,
-    due_deadlines_are_listed_and_fire_once,
     a_guard_that_refuses_leaves_it_due,
     a_group_deadline_runs_on_through_a_state_that_replaces_its_transition,
     a_renamed_trigger_keeps_its_deadline,
@@ -40,7 +37,6 @@ impl Actor for Timer {
 pub(crate) struct Limits {
     /// The limit for the whole job; `None` means no limit.
     whole_ms: Option<u64>,
-    step_ms: u64,
     locked: bool,
 }
 
@@ -64,67 +60,19 @@ enum Job {
     #[on(start => Reading)]
     Idle,
     #[group(Working)]
-    #[on(next => Writing)]
     #[on(again => Self)]
     #[on(reread => Reading)]
-    #[on(step_timeout => Idle, by = Timer, after = Duration::from_millis(context.step_ms))]
     Reading,
-    #[group(Working)]
-    #[on(back => Reading)]
-    #[on(rest => Idle)]
-    Writing,
     #[terminal]
     Stopped { why: String },
-}
-
-fn limits(whole_ms: Option<u64>) -> Limits {
-    Limits { whole_ms, step_ms: 100, locked: false }
-}
-
-/// The times of the deadlines of the group and of the state.
-fn due(job: &AnyJob) -> (Option<Millis>, Option<Millis>) {
-    let due = |trigger| {
-        let mut running = job.journal().deadlines().iter();
-        running.find(|due| due.trigger == trigger)?.due_at.map(|at| at - START)
-    };
-    (due("expire"), due("step_timeout"))
-}
-
-/// The journal has absolute times by the store's clock, not durations. They count from the commit.
-async fn deadlines_are_absolute_by_the_stores_clock(place: Place) {
-    use job::Event::{Again, Next, Reread, Rest, Start};
-
-    let (place, clock) = place.clocked().await;
-    let mut job = AnyJob::from(Job::new(limits(Some(1000))));
-    place.store.create(&mut job).await.unwrap();
-    assert!(job.journal().deadlines().is_empty());
-    for (at, events, expected) in [
-        (50, vec![Start], (Some(1050), Some(150))),
-        // Staying restarts nothing. A state that names itself is entered again, and its group is
-        // not.
-        (110, vec![Again], (Some(1050), Some(150))),
-        (115, vec![Reread], (Some(1050), Some(215))),
-        (120, vec![Next], (Some(1050), None)),
-        // Leaving and entering in one commit restarts it.
-        (130, vec![Rest, Start], (Some(1130), Some(230))),
-    ] {
-        for event in events {
-            job.apply_mut(event, &Anyone).unwrap();
-        }
-        clock.set(START + at);
-        place.store.commit(&mut job).await.unwrap();
-        assert_eq!(due(&job), expected, "at {at}");
-        let loaded: AnyJob = place.store.load(job.id()).await.unwrap();
-        assert_eq!(loaded.journal().deadlines(), job.journal().deadlines());
-        let earliest = place.lines(&Query::new()).await[0].due_at.map(|at| at - START);
-        assert_eq!(earliest, expected.1.or(expected.0), "at {at}");
-    }
 }
 
 /// `=> Self` is no entry: the time of the last one stays, also after the journal is read again.
 async fn staying_is_no_entry(place: Place) {
     let tick = || std::thread::sleep(Duration::from_millis(2));
-    let mut job = place.created(AnyJob::from(Job::new(limits(None)).start())).await;
+    let mut job = place
+        .created(AnyJob::from(Job::new(Limits { whole_ms: None, locked: false }).start()))
+        .await;
     let entered_at = job.journal().summary().entered_at;
     let number = job.journal().version();
     for (event, stays) in [(job::Event::Again, true), (job::Event::Reread, false)] {
@@ -145,70 +93,10 @@ async fn staying_is_no_entry(place: Place) {
     place.store.verify::<AnyJob>(job.id()).await.unwrap();
 }
 
-/// A commit that fails leaves the machine as it was; the deadline counts from the one that
-/// succeeds.
-async fn a_retried_commit_counts_anew(place: Place) {
-    let (place, clock) = place.clocked().await;
-    let mut job = AnyJob::from(Job::new(limits(Some(1000))));
-    place.store.create(&mut job).await.unwrap();
-    job.apply_mut(job::Event::Start, &Anyone).unwrap();
-    let started = job.journal().uncommitted().to_vec();
-    // The refused item is another machine of the batch.
-    let mut stored = place.created(AnyJob::from(Job::new(limits(None)))).await;
-    let refused = place.store.batch().commit(&mut job).create(&mut stored).write().await;
-    assert_err!(refused, EffectError::Commit(CommitError::AlreadyStored { .. }));
-    assert_eq!(due(&job), (None, None));
-    assert_eq!(job.journal().uncommitted(), started);
-
-    // The deadline of the group continues in the next state, from the same time.
-    job.apply_mut(job::Event::Next, &Anyone).unwrap();
-    clock.set(START + 500);
-    place.store.commit(&mut job).await.unwrap();
-    assert_eq!(due(&job), (Some(1500), None));
-    assert_eq!(place.entries(job.id()).await.len(), 3);
-    // The digests cover the absolute time, so the history still verifies, also elsewhere.
-    place.store.verify::<AnyJob>(job.id()).await.unwrap();
-    let claim = place.store.export(job.id()).await.unwrap();
-    assert_eq!(due(&claim.verify::<AnyJob>().unwrap()), (Some(1500), None));
-}
-
-/// Of two workers that fire it, one wins.
-async fn due_deadlines_are_listed_and_fire_once(place: Place) {
-    let (place, clock) = place.clocked().await;
-    let id = place.created(AnyJob::from(Job::new(limits(Some(1000))).start().next())).await.id();
-    let forever = place.created(AnyJob::from(Job::new(limits(None)).start().next())).await;
-    assert_eq!(due(&forever), (None, None), "`None` is no deadline");
-
-    let uncommitted = AnyJob::from(Job::new(limits(Some(1000))).start());
-    let refused = uncommitted.fire_deadline("expire", Millis::MAX).unwrap_err();
-    assert_eq!(refused.reason.reason(), &Reason::NotDue(1000), "it has not begun");
-    clock.set(START + 999);
-    assert_eq!(place.lines(&Query::new().due()).await, []);
-    let load = async || place.store.load::<AnyJob>(id).await.unwrap();
-    let refused = load().await.fire_deadline("expire", place.store.now()).unwrap_err();
-    assert_eq!(refused.reason.reason(), &Reason::NotDue(1));
-    assert_eq!(refused.to_string(), "`expire` of WRITING is due in 1 ms; fire it then");
-
-    clock.set(START + 1000);
-    let found = place.lines(&Query::new().due()).await;
-    assert_eq!(found.iter().map(|line| line.id).collect::<Vec<_>>(), [id]);
-    let mut fired = refused.machine.fire_deadline("expire", place.store.now()).unwrap();
-    let AnyJob::Stopped(stopped) = &fired else { panic!("{fired:?}") };
-    assert_eq!(stopped.state().why, "writing took too long");
-    assert_eq!(stopped.journal().summary().last_actor.as_deref(), Some("timer"));
-    let mut other = load().await.fire_deadline("expire", place.store.now()).unwrap();
-    place.store.commit(&mut fired).await.unwrap();
-    assert_err!(
-        place.store.commit(&mut other).await,
-        EffectError::Commit(CommitError::Conflict { .. })
-    );
-    assert_eq!(place.lines(&Query::new().due()).await, []);
-}
-
 /// If a guard refuses, the deadline stays due, and the error reports it.
 async fn a_guard_that_refuses_leaves_it_due(place: Place) {
     let (place, clock) = place.clocked().await;
-    let locked = Limits { locked: true, ..limits(Some(10)) };
+    let locked = Limits { whole_ms: Some(10), locked: true };
     let job = place.created(AnyJob::from(Job::new(locked).start())).await;
     clock.set(START + 10);
     let refused = job.fire_deadline("expire", place.store.now()).unwrap_err();

@@ -11,7 +11,6 @@ mod busy;
 mod change;
 pub(crate) mod child;
 mod close;
-mod commit;
 mod deadlines;
 mod files;
 mod filled;
