@@ -1,5 +1,7 @@
 //! Questions of tests to any store.
 
+use std::path::PathBuf;
+
 use machine::{
     Id,
     contract::{
@@ -9,12 +11,21 @@ use machine::{
     effects::EffectError,
     store::{MachineLine, Query, Store, VerifyReport},
 };
+use tempfile::TempDir;
 
 use crate::actors::tool_node;
 
 /// Waits for a future on this thread.
 pub fn block_on<F: Future>(future: F) -> F::Output {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
+}
+
+/// A file in a new folder.
+#[must_use]
+pub fn new_file() -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("agent.db");
+    (folder, file)
 }
 
 /// All machines that a query selects, over all of its pages.

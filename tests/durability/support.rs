@@ -1,6 +1,6 @@
 //! Helpers that several of these tests share.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use machine::{
     Id,
@@ -13,7 +13,7 @@ use crate::machines::AnyMeter;
 
 pub(crate) use machine_tests::{
     service::{applied, not_applied, unknown},
-    stores::{assert_intact, begun, block_on, lines, status, stored},
+    stores::{assert_intact, begun, block_on, lines, new_file, status, stored},
 };
 
 /// Runs a test in a separate process, because fail points concern every store of a process.
@@ -21,13 +21,6 @@ pub(crate) fn alone(name: &str, test: impl AsyncFnOnce()) {
     if machine_tests::is_alone(name) {
         block_on(test());
     }
-}
-
-/// A file in a new folder.
-pub(crate) fn new_file() -> (tempfile::TempDir, PathBuf) {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("agent.db");
-    (folder, file)
 }
 
 /// Options that name the machines of these tests, so that verification knows their types.

@@ -10,7 +10,7 @@ use std::{
 };
 
 use machine::store::{OpenOptions, Store};
-use machine_tests::samples::asked;
+use machine_tests::{samples::asked, stores::new_file};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 use tempfile::TempDir;
@@ -75,8 +75,7 @@ impl Drop for Served {
 
 /// A folder with a file that has a question in it.
 async fn file() -> (TempDir, std::path::PathBuf, machine::Id) {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("agent.db");
+    let (folder, file) = new_file();
     let store = Store::sqlite(&file).await.unwrap();
     let mut question = asked("Which port?");
     store.create(&mut question).await.unwrap();

@@ -9,7 +9,7 @@ use machine::{
 };
 use machine_tests::{actors::tool_node, assert_err, samples::mail};
 
-use crate::store::support::{Place, applied, recovered};
+use crate::store::support::{Place, applied, new_file, recovered};
 
 fn impatient() -> OpenOptions {
     OpenOptions::new().busy_timeout(Duration::from_millis(10))
@@ -56,8 +56,7 @@ async fn a_refusal_returns_the_execution_and_the_receipt() {
 /// Opening a new file that is locked fails with `Busy`, and works afterwards.
 #[tokio::test]
 async fn opening_a_new_file_can_be_busy() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("agent.db");
+    let (_folder, file) = new_file();
     let holder = rusqlite::Connection::open(&file).unwrap();
     holder.execute_batch("BEGIN EXCLUSIVE").unwrap();
     let refused = impatient().sqlite(&file).await;

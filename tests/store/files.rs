@@ -12,7 +12,7 @@ use machine_tests::{
 };
 use rusqlite::Connection;
 
-use crate::store::support::{Place, block_on, content, names};
+use crate::store::support::{Place, block_on, content, names, new_file};
 
 /// The format that this program writes, and the application id of its files.
 const FORMAT: i64 = 16;
@@ -157,8 +157,7 @@ fn kind(error: &OpenError) -> (&'static str, &Path) {
 fn files_without_a_store_are_refused_and_left_alone() {
     for Case { name, make, says } in CASES {
         for (way, expected) in says.into_iter().enumerate() {
-            let folder = tempfile::tempdir().unwrap();
-            let file = folder.path().join("agent.db");
+            let (folder, file) = new_file();
             make(&file);
             let before = content(folder.path());
             let options = OpenOptions::new();

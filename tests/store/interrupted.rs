@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use crate::store::{
     files::APPLICATION_ID,
-    support::{content, names},
+    support::{content, names, new_file},
 };
 
 /// A copy of a file and its journal in the middle of a transaction, of which half is in the file.
@@ -28,8 +28,7 @@ fn interrupted(file: &Path, begin: &str) -> (TempDir, PathBuf) {
          INSERT INTO filler SELECT randomblob(1000) FROM n;",
     )
     .unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    let copy = folder.path().join("agent.db");
+    let (folder, copy) = new_file();
     let journal = |file: &Path| file.with_file_name("agent.db-journal");
     fs::copy(file, &copy).unwrap();
     fs::copy(journal(file), journal(&copy)).unwrap();
@@ -56,8 +55,7 @@ async fn an_interrupted_creation_is_rolled_back() {
 /// and says what to do.
 #[tokio::test]
 async fn an_interrupted_change_is_rolled_back() {
-    let folder = tempfile::tempdir().unwrap();
-    let whole = folder.path().join("agent.db");
+    let (_folder, whole) = new_file();
     let store = Store::sqlite(&whole).await.unwrap();
     store.create(&mut Ticket::new()).await.unwrap();
     store.close().await.unwrap();
@@ -79,8 +77,7 @@ async fn an_interrupted_change_is_rolled_back() {
 /// The file of another program is not rolled back.
 #[tokio::test]
 async fn the_journal_of_another_program_is_left_alone() {
-    let folder = tempfile::tempdir().unwrap();
-    let theirs = folder.path().join("agent.db");
+    let (_theirs, theirs) = new_file();
     Connection::open(&theirs).unwrap().execute_batch("CREATE TABLE t (a)").unwrap();
     let (folder, file) = interrupted(&theirs, "INSERT INTO t VALUES (1)");
     let before = content(folder.path());
@@ -92,8 +89,7 @@ async fn the_journal_of_another_program_is_left_alone() {
 /// The next opening removes the remains of a new file that a killed process left; other files stay.
 #[tokio::test]
 async fn leftovers_of_a_new_file_are_removed() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("agent.db");
+    let (folder, file) = new_file();
     let other = folder.path().join("other.db");
     Store::sqlite(&other).await.unwrap().close().await.unwrap();
     let store = fs::read(&other).unwrap();

@@ -30,7 +30,7 @@ use tempfile::TempDir;
 pub(crate) use machine_tests::{
     hand::{Hand, START},
     service::{applied, not_applied},
-    stores::{block_on, lines},
+    stores::{block_on, lines, new_file},
 };
 
 /// Runs tests on a SQLite file; each takes a [`Place`]. That a store in memory does the same is
@@ -108,8 +108,7 @@ impl Place {
 
     /// The problems that a full verification finds in a copy of the closed file after an edit.
     pub(crate) async fn problems_after(&self, sql: &str) -> Vec<Problem> {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("agent.db");
+        let (_folder, file) = new_file();
         std::fs::copy(self.file(), &file).unwrap();
         let raw = Connection::open(&file).unwrap();
         drop_triggers(&raw);

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::store::{
     forger::{derived, forge},
-    support::{Place, blob, drop_triggers},
+    support::{Place, blob, drop_triggers, new_file},
 };
 
 #[machine(durable)]
@@ -90,8 +90,7 @@ impl Bills {
     }
 
     async fn edited(&self, bill: Id, edits: &[&str]) -> String {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("agent.db");
+        let (_folder, file) = new_file();
         let raw = self.place.raw();
         raw.execute("VACUUM INTO ?1", [file.to_str().unwrap()]).unwrap();
         let raw = rusqlite::Connection::open(&file).unwrap();

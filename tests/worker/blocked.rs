@@ -74,8 +74,7 @@ struct Place {
 
 impl Place {
     async fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("agent.db");
+        let (folder, path) = new_file();
         let store = Store::sqlite(&path).await.unwrap();
         let id = create(&store, Ticket::new().open(graph_runner())).await;
         Self { _folder: folder, path, store, id }

@@ -94,8 +94,7 @@ async fn lives() {
 #[cfg(unix)]
 #[tokio::test]
 async fn a_worker_whose_process_was_killed_is_gone() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("agent.db");
+    let (_folder, file) = new_file();
     let store = Store::sqlite(&file).await.unwrap();
     let mut process = crate::worker::process::Process::start("worker::crew::lives", &file);
     let () = process.hear();
@@ -121,8 +120,7 @@ async fn a_worker_whose_process_was_killed_is_gone() {
 #[cfg(unix)]
 #[tokio::test]
 async fn a_machine_that_a_frozen_worker_does_not_take_needs_attention() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("agent.db");
+    let (_folder, file) = new_file();
     let hand = Hand::at(machine::clock::now());
     let store = OpenOptions::new().clock(hand.clone()).sqlite(&file).await.unwrap();
     let mut process = crate::worker::process::Process::start("worker::crew::lives", &file);
@@ -158,8 +156,7 @@ async fn calls() {
 #[cfg(unix)]
 #[tokio::test]
 async fn a_call_of_a_killed_process_needs_a_worker_at_once() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("agent.db");
+    let (_folder, file) = new_file();
     let store = Store::sqlite(&file).await.unwrap();
     create(&store, Execution::new(weigh("salt"))).await;
     let mut process = crate::worker::process::Process::start("worker::crew::calls", &file);

@@ -6,8 +6,7 @@ use crate::worker::prelude::*;
 /// lost: the sweep.
 #[tokio::test]
 async fn sweep_finds_what_another_handle_committed() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("agent.db");
+    let (_folder, path) = new_file();
     let (ours, theirs) = (Store::sqlite(&path).await.unwrap(), Store::sqlite(&path).await.unwrap());
     let running = worker(&ours).sweep(Duration::from_millis(5)).handler(opens()).start();
     for _ in 0..5 {

@@ -16,8 +16,7 @@ struct Desk {
 
 impl Desk {
     async fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("agent.db");
+        let (folder, path) = new_file();
         let store = OpenOptions::new().clock(Hand::default()).sqlite(&path).await.unwrap();
         let (first, second) = (ticket(&store).await, ticket(&store).await);
         let raw = Connection::open(&path).unwrap();

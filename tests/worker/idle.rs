@@ -15,8 +15,7 @@ const LEASE: Duration = Duration::from_millis(150);
 #[tokio::test]
 async fn a_machine_that_could_not_be_written_is_tried_again() {
     for takes in [Duration::ZERO, STUCK] {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("agent.db");
+        let (_folder, file) = new_file();
         let options = OpenOptions::new().busy_timeout(Duration::from_millis(20));
         let store = options.sqlite(&file).await.unwrap();
         let (id, calls) = (ticket(&store).await, Count::default());

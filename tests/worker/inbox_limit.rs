@@ -12,8 +12,7 @@ use crate::worker::prelude::*;
 
 /// A file with an open ticket that a worker has driven, and a connection to edit it.
 async fn desk() -> (tempfile::TempDir, Store, Connection, Id) {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("agent.db");
+    let (folder, path) = new_file();
     let store = OpenOptions::new().clock(Hand::default()).sqlite(&path).await.unwrap();
     let id = ticket(&store).await;
     settle(worker(&store).handler(opens())).await;

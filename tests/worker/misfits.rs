@@ -234,8 +234,7 @@ fn number() -> usize {
 /// A program that declares its tools hears of it when it opens the file.
 #[tokio::test]
 async fn declared_tools_are_checked_when_a_file_is_opened() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("agent.db");
+    let (_folder, file) = new_file();
     let id = create(&Store::sqlite(&file).await.unwrap(), call()).await;
     let options = OpenOptions::new().tool::<second::PayBack>();
     let check = options.check(&file).await.unwrap();

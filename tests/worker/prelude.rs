@@ -40,7 +40,9 @@ pub(crate) use machine_tests::{
     actors::{ann, ecs_node, graph_runner, reasoning_node, tool_node},
     assert_err,
     hand::Hand,
-    notified, tool,
+    notified,
+    stores::new_file,
+    tool,
 };
 pub(crate) use serde::{Deserialize, Serialize};
 

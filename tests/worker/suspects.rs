@@ -30,8 +30,7 @@ async fn opens_or_dies() {
 
 #[tokio::test]
 async fn a_deadly_handler_takes_no_others_with_it() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("agent.db");
+    let (_folder, file) = new_file();
     let store = Store::sqlite(&file).await.unwrap();
     let mut ids = Vec::new();
     for _ in 0..12 {

@@ -9,7 +9,10 @@ use machine::{
     },
     store::{OpenOptions, Store},
 };
-use machine_tests::actors::{ann, reasoning_node, tool_node};
+use machine_tests::{
+    actors::{ann, reasoning_node, tool_node},
+    stores::new_file,
+};
 use proptest_state_machine::{ReferenceStateMachine, StateMachineTest};
 use serde::{Deserialize, Serialize};
 
@@ -91,8 +94,7 @@ impl Inner {
         let time = Hand::at(machine::clock::now());
         let options = OpenOptions::new().machine::<AnyExecution>().clock(time.clone());
         let (file, observer) = if model.sees_processes {
-            let folder = tempfile::tempdir().unwrap();
-            let file = folder.path().join("agent.db");
+            let (folder, file) = new_file();
             let observer = options.sqlite(&file).await.unwrap();
             (Some((folder, file)), observer)
         } else {

@@ -8,7 +8,7 @@ use machine::{
     journal::{Entry, Fact},
     store::{Child, Message, OpenOptions, Query, Received, Store},
 };
-use machine_tests::actors::ann;
+use machine_tests::{actors::ann, stores::new_file};
 
 use super::{AnyLetter, AnySlip, Letter, Member, Orders, Slip, letter};
 use crate::{
@@ -39,8 +39,7 @@ pub(crate) struct Everything {
 
 impl Office {
     pub(crate) async fn open() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("agent.db");
+        let (folder, file) = new_file();
         let options = OpenOptions::new()
             .machine::<AnyLetter>()
             .machine::<AnySlip>()
