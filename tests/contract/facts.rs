@@ -98,21 +98,3 @@ async fn other_entries_are_not_about_a_call() {
         assert_eq!(CallFact::of(&entry).is_some(), found, "{entry:?}");
     }
 }
-
-/// Tokens rise from attempt to attempt, as values and as text.
-#[tokio::test]
-async fn tokens_rise() {
-    let store = Store::memory();
-    let mut tokens = Vec::new();
-    for number in 0..12 {
-        let mail = mail(&format!("bob{number}@example.com"));
-        let (_running, permit) = begun(&store, mail).await;
-        tokens.push(permit.token());
-    }
-    assert!(tokens.is_sorted_by(|a, b| a < b), "{tokens:?}");
-    let texts: Vec<String> = tokens.iter().map(ToString::to_string).collect();
-    assert!(texts.is_sorted_by(|a, b| a < b), "{texts:?}");
-    let one_digit = format!("-{}", "0".repeat(19));
-    assert!(!texts[11].contains(&one_digit), "the text must not sort by its first digit");
-    assert!(texts.iter().all(|text| text[..20] == texts[0][..20]), "{texts:?}");
-}

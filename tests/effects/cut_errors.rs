@@ -86,7 +86,9 @@ async fn an_end_that_may_leave_something_behind_is_a_cut(place: Place) {
 
 /// An error of the system, such as a connection that timed out, has ended.
 async fn an_end_that_leaves_nothing_behind_is_no_cut(place: Place) {
-    let errors: [fn() -> ToolAnswer<Action>; 3] = [
+    let errors: [fn() -> ToolAnswer<Action>; 4] = [
+        // Even if it suggests that nothing happened.
+        || Err(io::Error::from(io::ErrorKind::ConnectionRefused))?,
         || Err(io::Error::from_raw_os_error(110))?,
         || Err(io::Error::new(io::ErrorKind::TimedOut, "connection timed out"))?,
         || Err(io::Error::other("connection reset"))?,
