@@ -204,8 +204,11 @@ fn a_panic_of_the_writer_stops_the_store() {
         let store = impatient.sqlite(&file).await.unwrap();
         fail::cfg("store-commit", "1*panic").unwrap();
         for _ in 0..2 {
-            let refused = store.create(&mut Meter::new()).await;
-            assert_err!(refused, EffectError::Unavailable(Unavailable::Stopped));
+            let (mut one, mut other) = (Meter::new(), Meter::new());
+            let refused = tokio::join!(store.create(&mut one), store.create(&mut other));
+            for refused in [refused.0, refused.1] {
+                assert_err!(refused, EffectError::Unavailable(Unavailable::Stopped));
+            }
         }
         assert_eq!(store.close().await.unwrap_err(), Unavailable::Stopped);
         assert!(store.position().await.is_err());

@@ -58,8 +58,6 @@ pub(super) struct Group {
     places: Places,
     opened: Opened,
     checkpoints: Arc<CheckpointState>,
-    #[cfg(test)]
-    pub(super) fault: Arc<super::tests::Fault>,
 }
 
 /// The facts that a transaction begins with. They hold until another connection commits.
@@ -112,8 +110,6 @@ impl Group {
             places: Places::default(),
             opened,
             checkpoints,
-            #[cfg(test)]
-            fault: Arc::default(),
         })
     }
 
@@ -179,11 +175,7 @@ impl Group {
                 return Err(GroupFailure::Write(failure.0));
             }
         };
-        #[cfg(test)]
-        let committed = self.fault.commit(|| commit(connection));
-        #[cfg(not(test))]
-        let committed = commit(connection);
-        match committed {
+        match commit(connection) {
             Ok(()) => {
                 self.known = Some(known);
                 self.numbers.committed();
@@ -205,8 +197,6 @@ impl Group {
     pub(super) fn connection(&mut self) -> Result<&Connection, Unavailable> {
         if self.connection.is_none() {
             let busy_ms = self.settings.busy_ms;
-            #[cfg(test)]
-            self.fault.open()?;
             reopens().map_err(|error| unavailable(&error))?;
             let mut connection =
                 self.place.open(&self.path, Role::Writer, busy_ms).map_err(reopening)?;

@@ -84,11 +84,6 @@ impl Sqlite {
     }
 
     #[cfg(test)]
-    pub(super) fn fault(&self) -> &super::tests::Fault {
-        &self.writing().fault
-    }
-
-    #[cfg(test)]
     pub(super) fn writing(&self) -> &Writing {
         self.writing.as_ref().expect("it was opened for writing")
     }

@@ -12,10 +12,7 @@ mod upkeep;
 
 use std::{
     path::{Path, PathBuf},
-    sync::{
-        Arc,
-        atomic::{AtomicU8, Ordering},
-    },
+    sync::{Arc, atomic::Ordering},
     time::{Duration, Instant},
 };
 
@@ -40,47 +37,6 @@ use crate::{
 
 /// The time after which a test that waits fails instead of hanging.
 const STUCK: Duration = Duration::from_mins(1);
-
-/// The fault to inject into the writing thread.
-#[derive(Debug, Default)]
-pub(super) struct Fault {
-    pub(super) commit: AtomicU8,
-    pub(super) open: AtomicU8,
-}
-
-impl Fault {
-    /// The error of a COMMIT that took effect.
-    const LATE: u8 = 1;
-    /// The error of one that did not.
-    const EARLY: u8 = 2;
-    const FULL: u8 = 3;
-    const PANIC: u8 = 4;
-
-    fn next(&self, fault: u8) {
-        self.commit.store(fault, Ordering::SeqCst);
-    }
-
-    pub(super) fn commit(
-        &self,
-        commit: impl FnOnce() -> rusqlite::Result<()>,
-    ) -> rusqlite::Result<()> {
-        let error = |code| rusqlite::Error::SqliteFailure(ffi::Error::new(code), None);
-        match self.commit.swap(0, Ordering::SeqCst) {
-            0 => commit(),
-            Self::LATE => commit().and(Err(error(ffi::SQLITE_IOERR_FSYNC))),
-            Self::EARLY => Err(error(ffi::SQLITE_IOERR_FSYNC)),
-            Self::FULL => Err(error(ffi::SQLITE_FULL)),
-            _ => panic!("a fault of a test"),
-        }
-    }
-
-    pub(super) fn open(&self) -> Result<(), Unavailable> {
-        match self.open.load(Ordering::SeqCst) {
-            0 => Ok(()),
-            _ => Err(Unavailable::other("a fault of a test")),
-        }
-    }
-}
 
 /// Waits for an answer on this thread.
 fn wait<T>(mut answer: Reply<T>) -> Result<T, Unavailable> {

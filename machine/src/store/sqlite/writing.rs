@@ -27,8 +27,6 @@ pub(super) struct Writing {
     jobs: Sender<WriteJob>,
     /// The result of closing the file, when the thread has ended.
     closed: Shared<oneshot::Receiver<Result<(), Unavailable>>>,
-    #[cfg(test)]
-    pub(super) fault: Arc<super::tests::Fault>,
 }
 
 impl Writing {
@@ -47,8 +45,6 @@ impl Writing {
             .map_err(|error| failure::opening(&error, &path))?;
         let (jobs, inbox) = async_channel::bounded(QUEUE);
         let (closing, closed) = oneshot::channel();
-        #[cfg(test)]
-        let fault = Arc::clone(&group.fault);
         let thread = Writer {
             inbox: Inbox(inbox),
             group,
@@ -61,12 +57,7 @@ impl Writing {
             .name("machine-writer".to_owned())
             .spawn(move || drop(closing.send(thread.run())))
             .map_err(Unavailable::other)?;
-        Ok(Self {
-            jobs,
-            closed: closed.shared(),
-            #[cfg(test)]
-            fault,
-        })
+        Ok(Self { jobs, closed: closed.shared() })
     }
 
     /// Writes a batch, whose caller has waited since this time.

@@ -29,30 +29,3 @@ fn an_attempt_that_was_edited_frees_nothing() {
     let refused = apply(&store, vec![c.write(1).turns("other", Hold::Free)]);
     assert!(matches!(refused, Err(Rejected::Commit(CommitError::BrokenAttempt { .. }))));
 }
-
-/// The effect of a tool is kept in the file, for other processes and later ones.
-#[test]
-fn an_irreversible_tool_stays_so_in_the_file() {
-    let calls = |irreversible| Machine::execution().write(1).calls("email.send", irreversible);
-    let place = Place::new();
-    let (store, second) = (place.open(), place.open());
-    apply(&store, vec![calls(false)]).unwrap();
-    apply(&second, vec![calls(true)]).unwrap();
-    for store in [store, second, place.open()] {
-        let lowered = apply(&store, vec![calls(false)]);
-        assert!(matches!(lowered, Err(Rejected::EffectLowered { .. })), "{lowered:?}");
-        drop(wait(store.close()));
-    }
-    let raw = place.raw();
-    let sql = "UPDATE tool SET identity = 1";
-    assert_eq!(raw.execute(sql, []).unwrap(), 1, "nothing has shown it");
-    for sql in [
-        "DELETE FROM tool",
-        "UPDATE tool SET name = 'x'",
-        "UPDATE tool SET identity = 0",
-        "UPDATE tool SET identity = NULL",
-        "REPLACE INTO tool VALUES ('email.send', 0)",
-    ] {
-        assert!(raw.execute(sql, []).is_err(), "{sql}");
-    }
-}

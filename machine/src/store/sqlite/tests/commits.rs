@@ -27,31 +27,6 @@ fn threads_commit_in_groups() {
     assert!(transactions < 320, "{transactions} transactions");
 }
 
-#[test]
-fn one_of_several_writers_of_a_machine_wins() {
-    let place = Place::new();
-    let (one, two) = (place.open(), place.open());
-    let machine = stored(&one, 1);
-    let wins = std::sync::atomic::AtomicUsize::new(0);
-    std::thread::scope(|scope| {
-        for thread in 0..8 {
-            let (store, mut machine) = (if thread % 2 == 0 { &one } else { &two }, machine.clone());
-            let wins = &wins;
-            scope.spawn(move || match apply(store, vec![machine.write(1)]) {
-                Ok(_) => {
-                    wins.fetch_add(1, Ordering::SeqCst);
-                }
-                Err(rejected) => assert_eq!(
-                    rejected,
-                    Rejected::Commit(CommitError::Conflict { id: machine.row.id })
-                ),
-            });
-        }
-    });
-    assert_eq!(wins.into_inner(), 1);
-    assert_eq!(verify(&two), 2);
-}
-
 /// A writer begins with what its last commit left, unless another store has committed since. If it
 /// did not look, it would number a line as another one is numbered, and miss that a kind of machine
 /// is driven.
