@@ -68,18 +68,6 @@ fn a_definition_of_a_batch_that_failed_is_written_by_the_next() {
 }
 
 #[test]
-fn another_process_that_holds_the_lock_is_busy() {
-    let place = Place::new();
-    let store =
-        super::super::open(&place.path(), StoreSettings { busy_ms: 30, ..settings() }).unwrap();
-    let raw = place.raw();
-    raw.execute_batch("BEGIN IMMEDIATE").unwrap();
-    assert!(wait(store.apply(batch(vec![Machine::execution().write(1)]))).unwrap_err().is_busy());
-    raw.execute_batch("COMMIT").unwrap();
-    stored(&store, 1);
-}
-
-#[test]
 fn a_newer_format_is_noticed_while_the_file_is_open() {
     let (place, store) = Place::opened();
     // The writer knows the format from its first commit.

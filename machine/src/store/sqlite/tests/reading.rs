@@ -40,46 +40,6 @@ fn a_broken_row_stops_only_its_machine() {
 }
 
 #[test]
-fn a_broken_line_is_an_error_of_its_machine() {
-    let (place, store) = Place::opened();
-    let (bad, good, gone) = (stored(&store, 3), stored(&store, 1), stored(&store, 2));
-    let raw = place.raw();
-    raw.execute_batch(
-        "DROP TRIGGER journal_is_append_only; DROP TRIGGER journal_is_kept;
-         UPDATE journal SET kind = 9 WHERE seq = 2; UPDATE journal SET digest = x'' WHERE seq = 3;
-         UPDATE journal SET instance = 77 WHERE seq = 4; DELETE FROM journal WHERE seq = 6;",
-    )
-    .unwrap();
-    let broken = wait(store.history(bad.row.id, 0, 10)).unwrap().unwrap_err();
-    assert_eq!(broken.id, Some(bad.row.id));
-    assert_eq!(wait(store.history(bad.row.id, 0, 1)).unwrap().unwrap().len(), 1);
-    let entries = wait(store.entries(0, 10)).unwrap();
-    let errors: Vec<bool> = entries.iter().map(|entry| entry.line.is_err()).collect();
-    assert_eq!(errors, [false, true, true, true, false]);
-    assert_eq!(entries[3].id, None);
-    for (id, broken) in [(bad.row.id, true), (good.row.id, false), (gone.row.id, false)] {
-        match row(&store, id) {
-            FoundRow::Broken(_) if broken => {}
-            // The newest line is missing.
-            FoundRow::Row(_, None) if !broken => {}
-            other => panic!("{other:?}"),
-        }
-    }
-}
-
-#[test]
-fn two_stores_on_one_file_see_each_other() {
-    let place = Place::new();
-    let (one, two) = (place.open(), place.open());
-    let mut machine = stored(&one, 1);
-    assert!(matches!(row(&two, machine.row.id), FoundRow::Row(row, _) if row.version == 1));
-    apply(&two, vec![machine.write(1)]).unwrap();
-    assert!(matches!(row(&one, machine.row.id), FoundRow::Row(row, _) if row.version == 2));
-    assert_eq!(verify(&one), 2);
-    assert_eq!(one.identity(), two.identity());
-}
-
-#[test]
 fn many_reads_at_once() {
     let (_place, store) = Place::opened();
     stored(&store, 1);
