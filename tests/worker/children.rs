@@ -1,43 +1,23 @@
-//! Children: their parent is woken when all have ended, and takes them along when it ends first.
+//! Children: a parent that ends takes them along. That it is woken when they have ended is in the
+//! simulation of workers.
 
 use machine::{effects::EffectError, store::CommitError, stored::Durable};
 
 use crate::worker::prelude::*;
 
-/// It waits for its children, and adds up how many there were.
+/// A parent, and a child.
 #[machine(durable)]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 enum Family {
     #[initial]
-    #[on(gather(count) => Gathered, by = GraphRunner)]
     #[on(cancel(reason) => Cancelled, by = GraphRunner | Human)]
     Waiting,
-    #[terminal]
-    Gathered { count: u32 },
     #[terminal]
     Cancelled { reason: String },
 }
 
-/// Gathers its children once all have ended.
-fn gathers(calls: &Count) -> Does<AnyFamily> {
-    let calls = calls.clone();
-    does(move |family: AnyFamily, task| {
-        calls.add();
-        Box::pin(async move {
-            let children = task.children::<AnyFamily>().await?;
-            let waits = children.iter().any(|child| matches!(child, AnyFamily::Waiting(_)));
-            Ok(match family {
-                AnyFamily::Waiting(family) if !waits && !children.is_empty() => {
-                    Next::to(family.gather(u32::try_from(children.len())?, graph_runner()))
-                }
-                _ => Next::Wait,
-            })
-        })
-    })
-}
-
 fn family(store: &Store) -> Worker {
-    worker(store).handler(gathers(&Count::default()))
+    worker(store).handler(rests::<AnyFamily>())
 }
 
 async fn child(store: &Store, parent: Id, mut child: impl Durable) -> Id {
@@ -54,29 +34,6 @@ async fn ends(store: &Store, id: Id, drives: impl Fn() -> Worker) {
     settle(drives()).await;
     cancel(store, id).await;
     settle(drives()).await;
-}
-
-#[test]
-fn parent_gathers_once_all_have_ended() {
-    each(async |store| {
-        let parent = create(&store, Family::new()).await;
-        let first = child(&store, parent, Family::new()).await;
-        let children = [first, child(&store, parent, Family::new()).await];
-        let calls = Count::default();
-        settle(worker(&store).handler(gathers(&calls))).await;
-        for child in children {
-            is(&store, parent, "waiting").await;
-            cancel(&store, child).await;
-            settle(worker(&store).handler(gathers(&calls))).await;
-        }
-        let AnyFamily::Gathered(parent) = store.load(parent).await.unwrap() else { panic!() };
-        assert_eq!(parent.state().count, 2);
-        let known = store.children(parent.id()).await.unwrap();
-        assert_eq!(known.iter().map(|child| child.id).collect::<Vec<_>>(), children);
-        assert!(known.iter().all(|child| child.has_ended && child.status == "cancelled"));
-        // Each of the three began once; the parent was woken by each child.
-        assert_eq!(calls.get(), 5);
-    });
 }
 
 #[test]
