@@ -1,5 +1,5 @@
 //! Evidence of a call that says nothing (DESIGN 5): the causes of an error, and a panic. What an
-//! answer proves is in `effects::settle`, and what leaves something behind in `effects::cut_errors`.
+//! answer proves is in `effects::settle`; what leaves something behind, in `effects::cut_errors`.
 
 use std::{error::Error, fmt, sync::Arc};
 
