@@ -1,7 +1,5 @@
 //! The languages of gates, questions, results and reasons (OB-1, EX-14).
 
-use machine::view::Phrase;
-
 use crate::view::prelude::*;
 
 /// Sends a meeting invitation, in two languages.
@@ -167,31 +165,4 @@ fn a_question_has_its_own_summary() {
     // The summary of a tool call keeps the name of the tool.
     let call = mail("bob").summarized("", "harmless");
     assert_eq!(call.summary(), "email.send → harmless");
-}
-
-/// A program adds a language: its own texts, and English for the others.
-#[tokio::test]
-async fn a_program_adds_a_language() {
-    const GERMAN: Language = Language::other("de", |phrase| {
-        Some(match phrase {
-            Phrase::Allow => "Darf {name} laufen?",
-            Phrase::Approved => "genehmigt",
-            Phrase::ApproveSummary => "genehmigen: {summary}",
-            Phrase::ActionDigest => "[Aktion {digest}]",
-            _ => return None,
-        })
-    });
-    let store = Store::memory();
-    let (gate, _) = ask(&store, mail("bob")).await;
-    let question = gate.question_in(GERMAN).into_owned();
-    assert!(
-        question
-            .starts_with("Darf email.send laufen? This cannot be undone.\nto: \"bob\"\n[Aktion ")
-    );
-    let id = gate.id();
-    approve(&store, gate, ann()).await.unwrap();
-    let any: AnyExecution = store.load(id).await.unwrap();
-    let view = ConsequenceView::in_language(&any, GERMAN);
-    assert_eq!(view.to_string(), "[SUCCESS] genehmigen: email.send → bob: genehmigt");
-    assert_eq!((GERMAN.to_string(), json!(GERMAN)), ("de".into(), "de".into()));
 }

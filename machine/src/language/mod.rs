@@ -6,7 +6,6 @@ mod stored;
 use std::{
     borrow::Cow,
     fmt::{self, Display},
-    hash::{Hash, Hasher},
     str::FromStr,
 };
 
@@ -17,22 +16,6 @@ pub use phrase::Phrase;
 /// The language of the prompt, of summaries and questions, and of results and reasons in them. All
 /// other texts are English; labels and names are the same in every language, so that a program can
 /// rely on them.
-///
-/// A program adds its own with [`other`](Self::other):
-///
-/// ```
-/// use machine::view::{Language, Phrase};
-///
-/// const GERMAN: Language = Language::other("de", |phrase| {
-///     Some(match phrase {
-///         Phrase::Approved => "genehmigt",
-///         Phrase::TookPlace => "es ist geschehen: {receipt}",
-///         _ => return None, // in English
-///     })
-/// });
-/// assert_eq!(GERMAN.text(Phrase::Approved), "genehmigt");
-/// assert_eq!(GERMAN.text(Phrase::Declined), "declined");
-/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Language {
@@ -41,28 +24,11 @@ pub enum Language {
     English,
     /// Simplified Chinese.
     Chinese,
-    /// A language of the program: see [`Language::other`].
-    Other(OtherLanguage),
-}
-
-/// A language that a program has added: see [`Language::other`]. Two with the same code are the
-/// same.
-#[derive(Clone, Copy)]
-pub struct OtherLanguage {
-    code: &'static str,
-    texts: fn(Phrase) -> Option<&'static str>,
 }
 
 impl Language {
-    /// The languages of the library.
+    /// All languages.
     pub const ALL: [Self; 2] = [Self::English, Self::Chinese];
-
-    /// A language of the program, with the code by which its tools know it, and its texts. What it
-    /// does not have is in English. A text has the same `{names}` as the English one.
-    #[must_use]
-    pub const fn other(code: &'static str, texts: fn(Phrase) -> Option<&'static str>) -> Self {
-        Self::Other(OtherLanguage { code, texts })
-    }
 
     /// The code by which tools know it, such as `zh`.
     #[must_use]
@@ -70,7 +36,6 @@ impl Language {
         match self {
             Self::English => "en",
             Self::Chinese => "zh",
-            Self::Other(other) => other.code,
         }
     }
 
@@ -80,7 +45,6 @@ impl Language {
         match self {
             Self::English => phrase.english(),
             Self::Chinese => phrase.chinese(),
-            Self::Other(other) => (other.texts)(phrase).unwrap_or(phrase.english()),
         }
     }
 
@@ -114,26 +78,6 @@ pub(crate) fn fill<'v>(template: &str, value: impl Fn(&str) -> Option<Cow<'v, st
     text
 }
 
-impl PartialEq for OtherLanguage {
-    fn eq(&self, other: &Self) -> bool {
-        self.code == other.code
-    }
-}
-
-impl Eq for OtherLanguage {}
-
-impl Hash for OtherLanguage {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.code.hash(state);
-    }
-}
-
-impl fmt::Debug for OtherLanguage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.code)
-    }
-}
-
 impl Display for Language {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.code())
@@ -152,7 +96,7 @@ impl Serialize for Language {
 #[non_exhaustive]
 pub struct UnknownLanguage;
 
-/// Reads the code of a language of the library such as `zh`, also with a region: `zh-CN`.
+/// Reads the code of a language such as `zh`, also with a region: `zh-CN`.
 impl FromStr for Language {
     type Err = UnknownLanguage;
 

@@ -4,7 +4,7 @@
 macro_rules! phrases {
     ($($name:ident: $english:literal, $chinese:literal;)*) => {
         /// A text of the library in a prompt, a question, a result or a reason. `{name}` in it
-        /// stands for a value, which a translation has, too.
+        /// stands for a value.
         ///
         /// ```
         /// use machine::view::{Language, Phrase};

@@ -36,7 +36,7 @@ mod transition;
 #[allow(clippy::module_inception)]
 mod view;
 
-pub use crate::language::{Language, OtherLanguage, Phrase, UnknownLanguage};
+pub use crate::language::{Language, Phrase, UnknownLanguage};
 
 pub use audience::{Audience, Diagnostic, Hidden, Human, Internal, Shown};
 pub use calls::{CallView, StageCount, StateCalls};
