@@ -1,4 +1,4 @@
-//! `verify`, `check`, `prune`, `backup`, `export` and `completions`.
+//! `verify`, `check`, `prune`, `backup` and `export`.
 
 use std::fs;
 
@@ -209,14 +209,6 @@ async fn an_export_can_be_read_back() {
     assert_eq!(place.run(&["export", "--all"]).done().lines().count(), 3);
     place.run(&["export"]).failed(2, "required");
     place.run(&["export", "ffffffffffff"]).failed(4, "no machine");
-}
-
-#[test]
-fn shells_complete_without_a_file() {
-    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
-        let script = Ran::of(&mut bare(&["completions", shell]));
-        assert!(script.done().contains("attention"), "{script:?}");
-    }
 }
 
 #[tokio::test]

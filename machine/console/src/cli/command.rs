@@ -9,7 +9,6 @@ use super::{
     acts::{Acknowledge, Cancel, Fence, Requeue, Retry},
     backup::Backup,
     check::Check,
-    completions::Completions,
     confirm::Confirm,
     decide::{Approve, Decline},
     export::Export,
@@ -84,8 +83,6 @@ enum Act {
     Backup(Backup),
     /// Print machines with their whole histories as JSON.
     Export(Export),
-    /// Print the shell script that completes the commands.
-    Completions(Completions),
 }
 
 impl Command {
@@ -96,11 +93,6 @@ impl Command {
             Act::Serve(serve) => serve.file.clone(),
             _ => None,
         }
-    }
-
-    /// True if it reads a file.
-    pub(super) fn needs_file(&self) -> bool {
-        !matches!(self.0, Act::Completions(_))
     }
 }
 
@@ -193,7 +185,6 @@ pub async fn execute(command: Command, context: &Context) -> Result<Exit, Error>
         Act::Prune(prune) => prune.run(context).await,
         Act::Backup(backup) => backup.run(context).await,
         Act::Export(export) => export.run(context).await,
-        Act::Completions(completions) => completions.run(context),
     };
     match done {
         Err(error) if error.is_closed() => Ok(Exit::Done),

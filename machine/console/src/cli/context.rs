@@ -76,8 +76,8 @@ impl Context {
         self
     }
 
-    /// The command line of the whole program: `completions` needs it, and commands are shown with
-    /// `--db FILE` if it has that option.
+    /// The command line of the whole program: commands are shown with `--db FILE` if it has that
+    /// option.
     #[must_use]
     pub fn program(mut self, program: clap::Command) -> Self {
         self.program = Some(program);

@@ -5,7 +5,6 @@ mod backup;
 mod calls;
 mod check;
 mod command;
-mod completions;
 mod confirm;
 mod context;
 mod decide;

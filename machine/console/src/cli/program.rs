@@ -64,13 +64,9 @@ fn legible(mut error: clap::Error) -> clap::Error {
 
 impl Program {
     fn context(self) -> Result<(Command, Context), Error> {
-        let db = match (self.command.file().or(self.db), &self.command) {
-            (Some(db), _) => db,
-            (None, command) if !command.needs_file() => PathBuf::new(),
-            (None, _) => {
-                return Err(Error::usage("pass the database with --db FILE or MACHINE_DB"));
-            }
-        };
+        let db = self.command.file().or(self.db);
+        let db =
+            db.ok_or_else(|| Error::usage("pass the database with --db FILE or MACHINE_DB"))?;
         let mut options = OpenOptions::new();
         if let Some(file) = &self.key_file {
             options = options.key(key(file)?);
