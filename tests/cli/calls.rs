@@ -89,29 +89,6 @@ async fn a_list_says_what_is_needed_while_no_worker_runs() {
     listed.shows(&[needed]);
 }
 
-/// The journal of the machine has the outcomes, which no person brings.
-#[tokio::test]
-async fn a_timeline_names_who_decided_about_the_calls() {
-    let place = Place::new().await;
-    let (id, call) = asked(&place.store, 1).await;
-    let shown = place.json(&["show", &end(id)]);
-    let gate = shown["call_list"][0]["gate"].as_str().unwrap();
-    let before = place.json(&["timeline", &end(id)]);
-    assert!(before["decisions"].is_null(), "{before}");
-    place.run(&["approve", gate, "--as", "dora", "--yes"]).done();
-    let call = format!("execution: {call}");
-    place.run(&["timeline", &end(id)]).shows(&["human dora", "bank.charge approved", &call]);
-
-    let (id, call) = placed(&place.store, 2).await;
-    doubtful(&place.store, call).await;
-    place.run(&["confirm", &call.to_string(), "applied", "--as", "carl", "--yes"]).done();
-    let confirmed = "bank.charge confirmed: it took effect";
-    place.run(&["timeline", &end(id)]).shows(&["human carl", confirmed]);
-    let decisions = &place.json(&["timeline", &end(id)])["decisions"];
-    assert_eq!(decisions.as_array().unwrap().len(), 1, "{decisions}");
-    assert_eq!(decisions[0]["person"], "carl");
-}
-
 /// An approval is not the outcome of the call: the person who gave it finds that the call was
 /// withdrawn, and why.
 #[tokio::test]

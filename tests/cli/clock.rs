@@ -1,17 +1,10 @@
 //! A file whose clock was ahead by days, and then was set right.
 
-use machine::{
-    actor::Actors,
-    clock::Millis,
-    contract::{Applied, Execution},
-    store::OpenOptions,
-    worker::Worker,
-};
+use machine::{clock::Millis, contract::Execution, store::OpenOptions};
 use machine_tests::{
     actors::tool_node,
     hand::Hand,
-    invoked::{AnyPurchase, Charge, asked},
-    samples::{Ticket, answers, read},
+    samples::{Ticket, read},
 };
 
 use crate::surfaces::{Place, end};
@@ -73,37 +66,4 @@ async fn a_session_says_that_the_clock_went_back() {
     assert_eq!((rows("(succeed)").count(), rows("(start)").count()), (1, 1), "{shown:?}");
     // Of the execution, the time that it took.
     assert_eq!(rows(back).count(), 2, "{shown:?}");
-}
-
-/// The program's clock differs from that of the person who approves: the person's was set back
-/// between the question and the approval, or the program's after it.
-#[tokio::test]
-async fn a_timeline_has_an_approval_before_the_move_that_it_made_possible() {
-    let ahead = 10 * DAY + 60 * MINUTE;
-    for (at_question, at_payment, marked, mark) in [
-        (ahead, ahead, "approved", "went back by 10 d"),
-        (-30 * MINUTE, -2 * DAY, "(paid)", "went back by 2 d"),
-    ] {
-        let now = machine::clock::now();
-        let hand = Hand::at(now + at_question);
-        let place = Place::with(&OpenOptions::new().clock(hand.clone())).await;
-        let (id, _) = asked(&place.store, 1).await;
-        let shown = place.json(&["show", &end(id)]);
-        let gate = shown["call_list"][0]["gate"].as_str().unwrap();
-        place.run(&["approve", gate, "--as", "dora", "--yes"]).done();
-        hand.set(now + at_payment);
-        let worker = Worker::new(&place.store, Actors::issue("shop").unwrap());
-        let bank = answers::<Charge>(Ok(Applied::new("receipt 7")));
-        worker.machine::<AnyPurchase>().tool::<Charge>(bank).run_until_idle().await.unwrap();
-
-        let shown = place.run(&["timeline", &end(id)]);
-        let steps = ["created", "(ask)", "bank.charge approved", "(paid)"];
-        let rows = shown.done().lines().filter(|row| steps.iter().any(|it| row.contains(it)));
-        let rows: Vec<_> = rows.collect();
-        assert_eq!(rows.len(), steps.len(), "{shown:?}");
-        for (row, step) in rows.iter().zip(steps) {
-            assert!(row.contains(step), "{shown:?}");
-            assert_eq!(row.contains(mark), step.ends_with(marked), "{shown:?}");
-        }
-    }
 }

@@ -24,7 +24,6 @@ mod children;
 mod concern_list;
 mod concerns;
 mod consequences;
-mod decisions;
 mod detail;
 mod execution_concern;
 mod misfit;

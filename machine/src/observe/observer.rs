@@ -191,7 +191,6 @@ impl Observer {
         limit: usize,
     ) -> Result<View<Timeline<A>>, LoadError> {
         let found = self.store.history_part(id, from, limit).await?;
-        let decisions = self.decisions(id, &found).await?;
         let HistoryPart { history, kind, from, transitions, total } = found;
         let transitions = usize::try_from(transitions).unwrap_or(usize::MAX);
         let written = history.entries.last().and_then(|entry| history.definition(entry));
@@ -206,7 +205,7 @@ impl Observer {
             Some(newest) => self.state_calls(&[CallsOf::newest(id, newest)]).await?.remove(&id),
             None => None,
         };
-        let part = Part { from, transitions, total, calls, decisions, error };
+        let part = Part { from, transitions, total, calls, error };
         let newest = newest.as_deref().or(written);
         let own = newest.and_then(|of| self.own.iter().copied().find(|own| own.name == of.name));
         let marks = newest.map(|newest| Marks::of(newest).and(own));

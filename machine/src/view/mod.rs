@@ -48,7 +48,7 @@ pub use label::Label;
 pub use prompt::Prompt;
 pub use session::ExecutionTimeline;
 pub use snapshot::{LegalMove, PayloadItem, Snapshot};
-pub use timeline::{CallDecision, Timeline, TimelineEvent};
+pub use timeline::{Timeline, TimelineEvent};
 pub use topology::{ForbiddenTransition, Topology, TopologyCalls, TopologyEdge, TopologyNode};
 pub use trace::{ExecutionTrace, TraceStep};
 pub use transition::{TransitionRecord, transitions};

@@ -28,7 +28,7 @@ pub(super) fn note(entry: &Entry, written: Option<&Definition>) -> String {
     text.to_owned()
 }
 
-pub(super) fn call(fact: &CallFact) -> &'static str {
+fn call(fact: &CallFact) -> &'static str {
     match fact {
         CallFact::Held { .. } => "acquired its idempotency key",
         CallFact::Permitted { approved_by: Some(_), .. } => "permitted, approved by a person",

@@ -12,7 +12,6 @@ use super::{
 use crate::{
     actor::Category,
     clock::Millis,
-    contract::CallFact,
     definition::Definition,
     id::Id,
     journal::{Entry, Fact},
@@ -62,53 +61,6 @@ pub struct Timeline<A: Audience = Human> {
     pub calls: Option<StateCalls>,
     /// The events, oldest first: all of them, or the requested part.
     pub events: Vec<TimelineEvent<A>>,
-    /// What people decided about the calls of the machine in this time, in order; of many calls,
-    /// about the newest 50. Only with an [`Observer`](crate::observe::Observer): they are in the
-    /// journals of the calls and of their gates.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub decisions: Vec<CallDecision>,
-}
-
-/// A person approved or declined a call of a machine, or said whether it took effect.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, crate::ToSchema)]
-#[non_exhaustive]
-pub struct CallDecision {
-    /// When (milliseconds since the Unix epoch).
-    pub at: Millis,
-    /// The [number](TimelineEvent::number) of the event that came next, or that the next one will
-    /// have.
-    pub before: u64,
-    /// The execution.
-    pub execution: Id,
-    /// Its summary, such as `email.send → bob@example.com`.
-    pub call: String,
-    /// The decision in words that continue the summary, such as `approved`.
-    pub text: String,
-    /// The name of the person.
-    pub person: String,
-}
-
-impl CallDecision {
-    /// The decisions in the history of a call, or in that of its gate.
-    pub(crate) fn of(
-        history: &History,
-        execution: Id,
-        call: &str,
-        before: impl Fn(Millis) -> u64,
-    ) -> impl Iterator<Item = Self> {
-        history.entries.iter().filter_map(move |entry| {
-            let fact = CallFact::of(entry)?;
-            if !matches!(fact, CallFact::Decided { .. } | CallFact::Confirmed { .. }) {
-                return None;
-            }
-            // A service can confirm a call, too.
-            let category = category(history.definition(entry), entry.actor.as_deref());
-            let person = person(category, entry.by.as_deref())?.to_owned();
-            let (call, text) = (call.to_owned(), super::note::call(&fact).to_owned());
-            let before = before(entry.at);
-            Some(Self { at: entry.at, before, execution, call, text, person })
-        })
-    }
 }
 
 /// An entry of a [`Timeline`].
@@ -165,8 +117,7 @@ impl<A: Audience> Timeline<A> {
     pub fn of(history: &History) -> View<Self> {
         let newest = history.entries.last().and_then(|entry| history.definition(entry));
         let total = history.entries.len() as u64;
-        let (calls, decisions, error) = (None, Vec::new(), None);
-        let part = Part { from: 0, transitions: 0, total, calls, decisions, error };
+        let part = Part { from: 0, transitions: 0, total, calls: None, error: None };
         Self::project(history, part, newest.map(Marks::of))
     }
 
@@ -174,7 +125,7 @@ impl<A: Audience> Timeline<A> {
     /// hidden from everyone.
     pub(crate) fn project(
         history: &History,
-        Part { from, mut transitions, total, calls, decisions, error }: Part,
+        Part { from, mut transitions, total, calls, error }: Part,
         marks: Option<Marks<'_>>,
     ) -> View<Self> {
         let mut data = StateData::default();
@@ -216,7 +167,6 @@ impl<A: Audience> Timeline<A> {
             error: A::__internal(|| error),
             calls,
             events,
-            decisions,
         })
     }
 }
@@ -233,7 +183,6 @@ pub(crate) struct Part {
     /// The number of entries of the whole history.
     pub(crate) total: u64,
     pub(crate) calls: Option<StateCalls>,
-    pub(crate) decisions: Vec<CallDecision>,
     pub(crate) error: Option<String>,
 }
 

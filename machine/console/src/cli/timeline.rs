@@ -1,6 +1,5 @@
 use std::{collections::HashMap, fmt::Write, sync::Arc};
 
-use comfy_table::Cell;
 use serde_json::Value;
 
 use super::{
@@ -21,7 +20,7 @@ use machine::{
     definition::Text,
     store::Store,
     text::OneLine,
-    view::{Audience, CallDecision, ExecutionSnapshot, ExecutionTimeline, TimelineEvent},
+    view::{Audience, ExecutionSnapshot, ExecutionTimeline, TimelineEvent},
 };
 
 /// `timeline`: the history of one machine, or the executions of a session.
@@ -63,8 +62,7 @@ impl Timeline {
     async fn of_machine(&self, context: &Context, store: &Store, id: Id) -> Result<Output, Error> {
         for_audience!(self.options.audience, A => {
             let timeline = context.observer(store).timeline::<A>(id).await?;
-            let (all, decisions) = (&timeline.events, &timeline.decisions);
-            let events = events(context.terminal(), store.now(), all, decisions);
+            let events = events(context.terminal(), store.now(), &timeline.events);
             let mut text = format!("{id}\n{events}");
             if let Some(calls) = &timeline.calls {
                 text.push_str(&field("state", OneLine(&calls.label)));
@@ -171,21 +169,11 @@ fn transitions<A: Audience>(
     table.part("Transitions")
 }
 
-/// The events, and the decisions about calls between them.
-fn events<A: Audience>(
-    terminal: Terminal,
-    now: Millis,
-    events: &[TimelineEvent<A>],
-    decisions: &[CallDecision],
-) -> String {
+fn events<A: Audience>(terminal: Terminal, now: Millis, events: &[TimelineEvent<A>]) -> String {
     let mut table = Table::new(terminal, &["At", "By", "What", "With"]);
-    let mut decisions = decisions.iter().peekable();
     let mut before = None;
     let mut date = |at| cell(dated(at, before.replace(at), now));
     for event in events {
-        while let Some(made) = decisions.next_if(|it| it.before <= event.number) {
-            table.row(decision(made, date(made.at)));
-        }
         let payload = event.payload.iter();
         let mut with: Vec<_> =
             payload.map(|(name, value)| format!("{name}: {}", plain(value))).collect();
@@ -201,19 +189,7 @@ fn events<A: Audience>(
             cell(with.join(", ")),
         ]);
     }
-    for made in decisions {
-        table.row(decision(made, date(made.at)));
-    }
     table.text()
-}
-
-fn decision(made: &CallDecision, date: Cell) -> [Cell; 4] {
-    [
-        date,
-        cell(who(Category::Human, None, Some(&made.person))),
-        cell(format!("{} {}", made.call, made.text)),
-        cell(format!("execution: {}", made.execution)),
-    ]
 }
 
 /// The category of an actor, with its kind and its name where the audience sees them.
