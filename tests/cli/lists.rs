@@ -1,5 +1,7 @@
 //! `list`, `show`, `timeline`, `topology` and `prompt`.
 
+use std::process::Stdio;
+
 use machine::{
     Id,
     contract::{AnyExecution, Contract},
@@ -330,4 +332,16 @@ async fn unreadable_machines_always_need_attention() {
     for id in broken.into_iter().chain([done]) {
         assert!(listed.done().contains(&end(id)[4..]), "{id}: {listed:?}");
     }
+}
+
+#[tokio::test]
+async fn a_closed_output_is_not_an_error() {
+    let place = Place::new().await;
+    place.order().await;
+    let mut command = place.command(&["list"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
 }

@@ -18,4 +18,3 @@ mod operations;
 mod receipts;
 mod terminal;
 pub(crate) mod turns;
-mod watch;

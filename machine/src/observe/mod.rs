@@ -13,7 +13,6 @@
 //! | | [`Waiting`]: the reason why it has not moved on |
 //! | | [`NextStep`]: an action that a person can take, with its command |
 //! | prompt a model | [`Consequences`]: the executions of a session |
-//! | refresh a page | [`Observer::next_commit`]: completes when any process commits |
 
 mod approval;
 mod aside;

@@ -42,12 +42,6 @@ impl Observer {
         Ok(ids)
     }
 
-    /// Completes at the first commit of any process after this call. Listen first and read then,
-    /// so that no commit in between is missed.
-    pub fn next_commit(&self) -> impl Future<Output = ()> + Unpin + Send + use<> {
-        self.store.commits().listen()
-    }
-
     /// The errors of the stored definitions that cannot be read.
     ///
     /// # Errors

@@ -97,8 +97,7 @@ enum Order {
 impl List {
     pub(super) async fn run(self, context: &Context) -> Result<Exit, Error> {
         let store = context.read().await?;
-        let answer = async || self.answer(context, &store).await;
-        self.options.show(context, &store, answer).await
+        self.answer(context, &store).await?.print(self.options.format)
     }
 
     async fn answer(&self, context: &Context, store: &Store) -> Result<Output, Error> {

@@ -30,6 +30,7 @@ mod send;
 #[cfg(feature = "http")]
 mod serve;
 mod show;
+#[cfg(feature = "http")]
 mod stop;
 mod table;
 mod terminal;

@@ -37,15 +37,12 @@ impl Show {
         let store = context.read().await?;
         let id = ids::find(&store, &self.id).await?;
         let observer = context.observer(&store);
-        let answer = async || {
-            for_audience!(self.options.audience, A => {
-                let detail = observer.detail::<A>(id).await?;
-                let document = document(&detail)?;
-                let text = text(context, store.now(), &detail, &document);
-                Ok(Output::new(document, text))
-            })
-        };
-        self.options.show(context, &store, answer).await
+        for_audience!(self.options.audience, A => {
+            let detail = observer.detail::<A>(id).await?;
+            let document = document(&detail)?;
+            let text = text(context, store.now(), &detail, &document);
+            Output::new(document, text).print(self.options.format)
+        })
     }
 }
 

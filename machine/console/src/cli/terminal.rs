@@ -32,14 +32,6 @@ impl Terminal {
         Self { is_colored, is_terminal: stdout.is_terminal() }
     }
 
-    /// Empties the screen, if there is one.
-    pub(super) fn clear(self) -> Result<(), Error> {
-        if self.is_terminal {
-            io::stdout().write_all(b"\x1b[2J\x1b[3J\x1b[H")?;
-        }
-        Ok(())
-    }
-
     pub(super) fn paint(self, style: Style, text: impl fmt::Display) -> String {
         if self.is_colored { format!("{style}{text}{style:#}") } else { text.to_string() }
     }

@@ -39,24 +39,15 @@ pub(super) struct Timeline {
 impl Timeline {
     pub(super) async fn run(self, context: &Context) -> Result<Exit, Error> {
         let store = context.read().await?;
-        let id = match &self.id {
-            Some(id) => Some(ids::find(&store, id).await?),
-            None => None,
+        let answer = if let Some(id) = &self.id {
+            let id = ids::find(&store, id).await?;
+            self.of_machine(context, &store, id).await?
+        } else {
+            let named = self.session.as_deref().unwrap_or_default();
+            let session = ids::session(&store, named).await?;
+            self.of_session(context, &store, &session).await?
         };
-        let named = self.session.as_deref().unwrap_or_default();
-        let session = match id {
-            Some(_) => String::new(),
-            None => match ids::session(&store, named).await {
-                // One that is watched may be about to begin.
-                Err(_) if self.options.watch => named.to_owned(),
-                session => session?,
-            },
-        };
-        let answer = async || match id {
-            Some(id) => self.of_machine(context, &store, id).await,
-            None => self.of_session(context, &store, &session).await,
-        };
-        self.options.show(context, &store, answer).await
+        answer.print(self.options.format)
     }
 
     async fn of_machine(&self, context: &Context, store: &Store, id: Id) -> Result<Output, Error> {
