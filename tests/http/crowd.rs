@@ -83,7 +83,7 @@ async fn a_client_that_never_reads_does_not_block_others() {
         })
         .collect();
     let before = resident();
-    // More than the buffers of a connection and the changes that the server keeps.
+    // More than the buffers of a connection.
     for _ in 0..8 {
         let mut questions: Vec<_> =
             (0..500).map(|_| machine_tests::samples::asked("Deploy?")).collect();
