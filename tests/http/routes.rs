@@ -70,14 +70,8 @@ impl Place {
                 self.sent(mail("timeline@example.com").session("s 2")).await;
                 Call::get("/api/execution/s%202/timeline?audience=internal")
             }
-            ("GET", "/api/topology/{machine}") => {
+            ("GET", "/api/definitions/{fingerprint}") => {
                 self.order().await;
-                Call::get("/api/topology/order")
-            }
-            (
-                "GET",
-                "/api/definitions/{fingerprint}" | "/api/definitions/{fingerprint}/diagram.svg",
-            ) => {
                 let known = self.get("/api/definitions").await;
                 let fingerprint = known["definitions"][0]["fingerprint"].as_str().unwrap();
                 Call::get(&path.replace("{fingerprint}", fingerprint))

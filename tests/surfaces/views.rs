@@ -57,7 +57,6 @@ async fn a_machine_is_shown_alike_in_each_situation() {
     }
     let path = "/api/execution/topology";
     place.alike(&["topology", "execution"], path).await;
-    place.alike(&["topology", "order"], "/api/topology/order").await;
 }
 
 /// A timeline says that its machine cannot be read, which may lack entries; a machine is not shown

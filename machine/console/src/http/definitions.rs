@@ -1,19 +1,10 @@
 use std::sync::Arc;
 
-use axum::{
-    extract::State,
-    http::header,
-    response::{IntoResponse, Response},
-};
+use axum::extract::State;
 use serde::Serialize;
 
 use super::{
-    act::read,
-    caller::Caller,
-    extract::{Named, name},
-    json::Json,
-    problem::Problem,
-    state::Shared,
+    act::read, caller::Caller, extract::Named, json::Json, problem::Problem, state::Shared,
 };
 use crate::about::about;
 use machine::{
@@ -173,47 +164,6 @@ read! {
             topology: Topology::of(&definition),
             diagram: Diagram::of(&definition),
         }))
-    }
-}
-
-/// The diagram of a definition.
-#[utoipa::path(
-    operation_id = "definition_diagram",
-    get, path = "/api/definitions/{fingerprint}/diagram.svg", tag = "definitions",
-    params(("fingerprint" = String, Path)),
-    responses(
-        (status = 200, description = "The drawing.", content_type = "image/svg+xml",
-            body = String),
-        (status = 404, description = "No such definition.", body = Problem,
-            content_type = "application/problem+json"),
-    )
-)]
-pub(super) async fn svg(
-    State(http): State<Shared>,
-    _: Caller,
-    Named(fingerprint): Named,
-) -> Result<Response, Problem> {
-    let definition = find(&http, &fingerprint).await?;
-    let headers = [
-        (header::CONTENT_TYPE, "image/svg+xml"),
-        (header::CONTENT_SECURITY_POLICY, "default-src 'none'; style-src 'unsafe-inline'; sandbox"),
-    ];
-    Ok((headers, definition.svg()).into_response())
-}
-
-read! {
-    /// The states and moves of a kind of machine, under its newest definition.
-    #[get("/api/topology/{machine}", "definitions", "definition_topology", params(("machine" = String, Path)))]
-    #[shows("The states and moves.", Topology)]
-    #[problem(404, "No machine of this kind has been stored.")]
-    async fn topology(http, _: Caller, Named(machine): Named) -> Json<View<Topology>> {
-        let topology = http.observer.topology(name(&machine)?).await?;
-        topology.map(Json).ok_or_else(|| {
-            let shown = shortened(&machine);
-            Problem::not_found(format!(
-                "no machine of kind `{shown}` has been stored; see api/definitions"
-            ))
-        })
     }
 }
 

@@ -130,7 +130,7 @@ fn guarded() -> OpenApiRouter<Shared> {
         machines: attention list show timeline;
         lists: sessions agents;
         executions: timeline snapshot topology;
-        definitions: topology list show svg;
+        definitions: list show;
         approvals: list show approve decline;
         acts: confirm acknowledge retry cancel fence requeue send;
         questions: respond proceed;
