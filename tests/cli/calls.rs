@@ -73,22 +73,6 @@ async fn a_topology_lists_calls() {
     assert!(!ran.done().contains("Calls"), "{ran:?}");
 }
 
-/// A worker without the tool has ended, and a minute is long for a person who wonders.
-#[tokio::test]
-async fn a_list_says_what_is_needed_while_no_worker_runs() {
-    let place = Place::new().await;
-    placed(&place.store, 2).await;
-    // Its programs may have no workers.
-    let listed = place.run(&["list"]);
-    assert!(!listed.done().contains("No worker"), "{listed:?}");
-    place.work().await;
-    let needed = "no live worker has the tool `bank.charge`: start the program that has it";
-    place.run(&["list"]).shows(&["No worker is running\n", needed, "PAYING (not begun)"]);
-    let listed = place.run(&["list", "--attention-only"]);
-    assert!(!listed.done().contains("Nothing"), "{listed:?}");
-    listed.shows(&[needed]);
-}
-
 /// An approval is not the outcome of the call: the person who gave it finds that the call was
 /// withdrawn, and why.
 #[tokio::test]

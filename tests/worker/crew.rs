@@ -158,19 +158,18 @@ async fn calls() {
 async fn a_call_of_a_killed_process_needs_a_worker_at_once() {
     let (_folder, file) = new_file();
     let store = Store::sqlite(&file).await.unwrap();
-    create(&store, Execution::new(weigh("salt"))).await;
+    let id = create(&store, Execution::new(weigh("salt"))).await;
     let mut process = crate::worker::process::Process::start("worker::crew::calls", &file);
     let () = process.hear();
     let needed = async || {
         let observer = Observer::new(&store);
-        let found = observer.attention::<machine::view::Human>(&Query::new()).await.unwrap();
-        found.no_worker.clone()
+        observer.detail::<machine::view::Human>(id).await.unwrap().missing.clone()
     };
-    assert_eq!(needed().await, [""; 0]);
+    assert_eq!(needed().await, None);
     process.kill();
     let tool = "no live worker has the tool `post.weigh`: start the program that has it, \
                 or add `.tool(..)` to its worker";
-    assert_eq!(needed().await, [tool]);
+    assert_eq!(needed().await.as_deref(), Some(tool));
 }
 
 /// The handler or the tool was forgotten.

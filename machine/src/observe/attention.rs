@@ -178,7 +178,4 @@ pub struct Attention<A: Audience = Human> {
     pub concerns: Vec<Concern<A>>,
     /// There are more that wait, or are overdue, than were asked for.
     pub truncated: bool,
-    /// The handlers and tools that ready machines need, and what to do about it; empty while a
-    /// worker is alive. After a minute, these machines are concerns.
-    pub no_worker: Vec<String>,
 }

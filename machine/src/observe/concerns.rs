@@ -49,9 +49,8 @@ impl Observer {
         self.not_moving(ConcernReason::ManyMessages, &mut found, &query).await?;
         self.waiting(&mut found, &query).await?;
         found.concerns.sort_by_key(|concern| (concern.reason, concern.since, concern.id));
-        let no_worker = self.needed_without_worker(&query).await?;
         let ConcernList { concerns, truncated, .. } = found;
-        Ok(View::new(Attention { concerns, truncated, no_worker }))
+        Ok(View::new(Attention { concerns, truncated }))
     }
 
     /// Contradicted, in doubt, and calls that have run longer than they may.

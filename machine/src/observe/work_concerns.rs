@@ -1,15 +1,10 @@
 //! What needs attention because workers do not, or cannot, drive it.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    time::Duration,
-};
+use std::collections::BTreeMap;
 
 use super::{
-    Concern, ConcernReason, NextStep, Observer, Trouble,
-    concern_list::ConcernList,
-    undriven::{Needs, PATIENCE},
-    waiting::STUCK,
+    Concern, ConcernReason, NextStep, Observer, Trouble, concern_list::ConcernList,
+    undriven::PATIENCE, waiting::STUCK,
 };
 use crate::view::Audience;
 use crate::{
@@ -62,22 +57,6 @@ impl Observer {
             found.add(Concern::unreadable(id, &error));
         }
         Ok(())
-    }
-
-    /// What the machines need that are ready now, each once; nothing while a worker is alive.
-    pub(super) async fn needed_without_worker(
-        &self,
-        query: &Query,
-    ) -> Result<Vec<String>, LoadError> {
-        if !self.store.workers().await?.is_empty() {
-            return Ok(Vec::new());
-        }
-        let ready = self.store.undriven(Duration::ZERO, query.page_limit()).await?;
-        let mut needs: BTreeMap<Id, Needs> =
-            ready.into_iter().map(|it| (it.id, it.unmet.needs)).collect();
-        let ids = self.store.selected(query, needs.keys().copied().collect()).await?;
-        let needs: BTreeSet<Needs> = ids.iter().filter_map(|id| needs.remove(id)).collect();
-        Ok(needs.iter().map(ToString::to_string).collect())
     }
 
     /// Machines that no live worker moves on, that nothing can move, or that have many queued

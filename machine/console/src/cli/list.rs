@@ -21,7 +21,6 @@ use machine::{
     observe::{Attention, Concern, ConcernReason, Observer, OpenCall, Overview, Trouble},
     operate::{Selection, Wanted},
     store::{Cursor, Query, Store},
-    text::OneLine,
     view::{Audience, View},
 };
 
@@ -169,15 +168,7 @@ impl List {
         let ids = named.iter().copied().chain(found.machines.iter().map(|machine| machine.id));
         let short = ids::short(store, ids).await?;
         let others = found.machines.iter().filter(|machine| !named.contains(&machine.id));
-        let no_worker = found.attention.as_ref().map_or(&[][..], |it| &it.no_worker);
-        let mut shown = String::new();
-        if !no_worker.is_empty() {
-            let _ = writeln!(shown, "\n{}", terminal.title("No worker is running"));
-            for needed in no_worker {
-                let _ = writeln!(shown, "  {}", OneLine(needed));
-            }
-        }
-        shown.push_str(&attention(context, now, &short, concerns));
+        let mut shown = attention(context, now, &short, concerns);
         if !concerns.is_empty() && found.attention.as_ref().is_some_and(|it| it.truncated) {
             let _ = writeln!(shown, "There are more; raise --limit to see them.");
         } else if self.attention_only && shown.is_empty() {

@@ -62,7 +62,7 @@ export const overview = {
   ],
 };
 
-function attentionPart(page, { concerns, truncated, no_worker: needed = [] }) {
+function attentionPart(page, { concerns, truncated }) {
   const identity = (one) => one.id ?? `${one.reason} ${one.summary}`;
   const offer = (one) =>
     JSON.stringify([one.reason, one.calls?.label, one.cause, one.question, one.next, one.transition_count, one.answered_with, one.open_call, one.trouble?.cause, one.missing]);
@@ -73,7 +73,6 @@ function attentionPart(page, { concerns, truncated, no_worker: needed = [] }) {
   return part(
     "attention",
     ["Needs attention", h("span", { class: "number" }, ` ${concerns.length}${truncated ? "+" : ""}`)],
-    needed.length > 0 && h("p", { class: "warning data" }, `No worker is running: ${needed.join("; ")}.`),
     rows.length === 0 && none("Nothing. No decision is needed now."),
     rows.length > 0 && readOnly(),
     h(
