@@ -11,7 +11,6 @@ use crate::effects::{
 
 on_file! {
     a_typed_tool_gets_its_arguments_and_gives_its_receipt,
-    an_idempotent_call_is_performed_too,
     a_refused_begin_makes_no_call,
     a_call_says_what_it_is,
     a_permit_of_a_closed_store_calls_nothing,
@@ -32,14 +31,6 @@ async fn a_typed_tool_gets_its_arguments_and_gives_its_receipt(place: Place) {
     assert!(receipt_of::<u32>(&done).is_err());
     assert_eq!(place.status(done.id()).await, Status::Completed);
     place.assert_intact().await;
-}
-
-async fn an_idempotent_call_is_performed_too(place: Place) {
-    let settled = place.performed(read("a.txt"), answers(receipt("42 lines"))).await;
-    let Settled::Completed(done) = settled else { panic!("{settled:?}") };
-    assert_eq!(receipt_of::<String>(&done).unwrap(), "42 lines");
-    let facts = place.facts(done.id()).await;
-    assert!(matches!(facts[..], [CallFact::Permitted { .. }, CallFact::Evidence { .. }]));
 }
 
 /// It comes back, with the reason.

@@ -6,9 +6,7 @@ use machine::{
     contract::{CallbackToken, Report, receipt as receipt_of},
     effects::{ReportError, Reported},
 };
-use machine_tests::cluster::{
-    Cluster, Deploy, LIMIT, Live, REFERENCE, Request, accepted, deploy, live, performed,
-};
+use machine_tests::cluster::{Deploy, LIMIT, Live, REFERENCE, Request, accepted, deploy, live};
 
 use crate::{
     effects::{prelude::*, support::stored, tools::Post},
@@ -17,7 +15,6 @@ use crate::{
 
 on_file! {
     a_report_of_a_receipt_completes_the_execution,
-    the_first_report_wins,
     reports_after_the_limit_settle_the_doubt,
     a_wrong_token_and_an_unknown_id_are_the_same,
     the_program_reports_without_a_token,
@@ -57,17 +54,6 @@ impl Place {
         assert_is!(self.report(call, what).await, Ok(Reported::Kept(_)));
     }
 
-    /// The report came before.
-    async fn knows(&self, call: &Request, what: Report<Live>) {
-        assert_is!(self.report(call, what).await, Ok(Reported::Known(_)));
-    }
-
-    /// The key is free: the action runs again.
-    async fn is_free(&self) {
-        let again = performed(&self.store, 17, &Cluster::default()).await;
-        assert_is!(again, Settled::Accepted(_));
-    }
-
     /// A call that the service has accepted, and a clock.
     async fn waiting(&self) -> (Self, Hand, Request) {
         let (place, clock) = self.clocked().await;
@@ -92,27 +78,6 @@ async fn a_report_of_a_receipt_completes_the_execution(place: Place) {
         .find(|entry| matches!(CallFact::of(entry), Some(CallFact::Evidence { late: false, .. })));
     assert_eq!(evidence.unwrap().actor.as_deref(), Some("callback"));
     place.is_done(deploy(17), call.id).await;
-}
-
-async fn the_first_report_wins(place: Place) {
-    for (first, second, label_after) in [
-        (done(), refused(), Label::Success),
-        (refused(), done(), Label::Contradicted),
-        (done(), Report::Applied(live(18)), Label::Success),
-    ] {
-        let place = place.another().await;
-        let call = accepted(&place.store, 17).await;
-        let settled = place.is_settled_by(&call, first.clone()).await;
-        if let AnyExecution::Failed(failed) = &settled {
-            assert_eq!(failed.state().error, "quota exceeded");
-            place.is_free().await;
-        }
-        place.knows(&call, first).await;
-        place.keeps(&call, second.clone()).await;
-        place.knows(&call, second).await;
-        assert_eq!(place.status(call.id).await, settled.status());
-        assert_eq!(place.label(call.id).await, label_after);
-    }
 }
 
 async fn reports_after_the_limit_settle_the_doubt(place: Place) {

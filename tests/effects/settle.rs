@@ -8,7 +8,6 @@ on_file! {
     a_machine_started_without_begin_is_returned,
     what_was_dropped_without_an_outcome_is_in_doubt,
     the_rest_is_left_alone,
-    parked_executions_are_returned_again,
     a_person_settles_a_doubt,
     two_answers_and_one_counts,
 }
@@ -175,21 +174,6 @@ async fn the_rest_is_left_alone(place: Place) {
         place.store.in_doubt(question.id()).await,
         StateError::NotInDoubt { id } if *id == question.id(),
     );
-}
-
-/// A second recover returns them again and changes nothing.
-async fn parked_executions_are_returned_again(place: Place) {
-    for to in ["ann", "bob"] {
-        drop(place.begun(mail(to)).await);
-    }
-    let ids = |found: Vec<InDoubt>| found.iter().map(|doubt| doubt.id()).collect::<Vec<_>>();
-    let first = ids(place.recovered().await);
-    let before = place.dump();
-    assert_eq!(first.len(), 2);
-    assert!(first.is_sorted(), "oldest first");
-    assert_eq!(ids(place.recovered().await), first);
-    assert_eq!(ids(recovered(&place.open_again().await).await), first);
-    assert_eq!(place.dump(), before);
 }
 
 /// As applied, which keeps the key, or as not applied, which releases it.

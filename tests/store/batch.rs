@@ -20,7 +20,6 @@ use machine_tests::{
 use crate::store::support::{Place, applied, as_made, begin, begin_of, on_file};
 
 on_file! {
-    what_is_unchanged_is_not_written,
     the_same_machine_twice_is_refused,
     a_machine_is_written_by_the_batch_after_one_that_was_refused,
     ten_thousand_machines_are_one_batch,
@@ -95,21 +94,6 @@ impl Mix {
         assert_eq!(place.status(self.settled).await, Status::Completed);
         place.assert_intact().await;
     }
-}
-
-/// A commit or a batch without anything new writes nothing, also next to others.
-async fn what_is_unchanged_is_not_written(place: Place) {
-    let (mut idle, mut ticket) = (place.stored(read("a.txt")).await, Ticket::new());
-    let before = (place.dump(), place.lines(&Query::new()).await);
-    place.store.batch().write().await.unwrap();
-    place.store.commit(&mut idle).await.unwrap();
-    assert_eq!(place.dump(), before.0);
-    place.store.batch().commit(&mut idle).create(&mut ticket).write().await.unwrap();
-    assert_eq!(place.lines(&Query::new()).await[..1], before.1);
-    assert_eq!((idle.journal().version(), ticket.journal().version()), (1, 1));
-    // The same machine may be there twice then.
-    let mut again = place.pending(idle.id()).await.start(tool_node());
-    place.store.batch().commit(&mut idle).commit(&mut again).write().await.unwrap();
 }
 
 /// A machine is in a batch at most once.
