@@ -3,6 +3,9 @@
 use coding_agent::plan::model::{Fault, MOST_BYTES, MOST_ITEMS, Plan};
 use serde_json::{Value, json};
 
+/// Makes a plan of this size.
+type Made<'a> = dyn Fn(usize) -> Value + 'a;
+
 /// One more than the most is refused, with the limit.
 #[test]
 fn a_plan_has_limits() {
@@ -25,7 +28,7 @@ fn a_plan_has_limits() {
         json!({"steps": [{}], "goal": goal})
     };
     let [items, long] = [Fault::Items(MOST_ITEMS + 1), Fault::Bytes(MOST_BYTES + 1)];
-    let table: [(&dyn Fn(usize) -> Value, usize, Fault); 5] = [
+    let table: [(&Made, usize, Fault); 5] = [
         (&steps, MOST_ITEMS, items),
         (&calls, MOST_ITEMS, items),
         (&edits, MOST_ITEMS, items),

@@ -167,6 +167,21 @@ fn check(what: &str, reply: Reply<Vec<String>>, ending: Ending) {
     }
 }
 
+/// Runs each row: the name, the replies of the server, the end, and how many requests it takes.
+async fn run(rows: impl IntoIterator<Item = (&'static str, Vec<Sent>, Ending, usize)>) {
+    for (what, replies, ending, count) in rows {
+        let (folder, server) = (TempDir::new().unwrap(), Server::start(replies));
+        let planner = server.planner(folder.path());
+        check(what, planner.questions(&brief("visit")).await, ending);
+        let requests = server.requests();
+        assert_eq!(requests.len(), count, "{what}");
+        let messages = requests.last().unwrap()["messages"].as_array().unwrap();
+        let ids: Vec<&str> = messages.iter().filter_map(|it| it["tool_call_id"].as_str()).collect();
+        assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ids.len(), "{what}: {messages:?}");
+        assert!(ids.len() <= 8, "{what}: {messages:?}");
+    }
+}
+
 #[tokio::test]
 async fn what_servers_really_send() {
     let done = || DONE.to_owned();
@@ -180,20 +195,6 @@ async fn what_servers_really_send() {
     let echo = "HTTP/1.1 401 No\r\nconnection: close\r\n\r\nunknown: secret.".to_owned();
     let leak = r#"data: {"error": "unknown: secret."}"#.to_owned() + "\n\n";
     let long = STREAM.replace("\r\n\r\n", "\r\ncontent-length: 9999\r\n\r\n");
-    let typed = |kind: &str, body: &str| {
-        Sent::Text(format!("{}{body}", STREAM.replace("text/event-stream", kind)))
-    };
-    let named = typed("Text/Event-Stream; charset=utf-8", &[asks(), done()].concat());
-    let json = |body: &Value| typed("application/json", &body.to_string());
-    let function = json!({ "name": "ask", "arguments": r#"{"questions": ["which file?"]}"# });
-    let called = json!([{ "id": "1", "type": "function", "function": function }]);
-    let whole = |message: &Value, reason: &str| {
-        let choice = json!({ "index": 0, "message": message, "finish_reason": reason });
-        json(&json!({ "choices": [choice], "usage": { "total_tokens": 7 } }))
-    };
-    let message = json!({ "content": null, "tool_calls": called });
-    let cut = STREAM.replace("text/event-stream", "application/json\r\ncontent-length: 9999");
-    let empty = "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 0\r\n\r\n".to_owned();
     let pieces = [
         text("Let me think."),
         call(0, "1", "ask", ""),
@@ -245,14 +246,6 @@ async fn what_servers_really_send() {
         ("a key that is sent back", vec![Sent::Text(echo)], Failed("unknown: (the key)."), 1),
         ("one in a stream", vec![stream(&[leak]); 3], Failed("unknown: (the key)."), 3),
         ("busy for long", vec![status("429 Busy\r\nretry-after: 9999")], Failed("429"), 1),
-        ("another name of the type", vec![named], Asked, 1),
-        ("no stream", vec![whole(&message, "tool_calls")], Asked, 1),
-        ("a text, whole", vec![whole(&json!({ "content": "What?" }), "stop"), good()], Asked, 2),
-        ("too long, whole", vec![whole(&message, "length"), good()], Asked, 2),
-        ("cut, whole", vec![Sent::Text(format!("{cut}{{")), good()], Asked, 2),
-        ("other JSON", vec![json(&json!(["secret."]))], Failed("not stream: it answers 200"), 1),
-        ("a page", vec![typed("text/html", "<p>secret.")], Failed("OK: <p>(the key)."), 1),
-        ("nothing", vec![Sent::Text(empty)], Failed("not stream"), 1),
         ("text", vec![says("What?"), good()], Asked, 2),
         ("another schema", vec![calls("ask", r#"{"questions": "a"}"#), good()], Asked, 2),
         ("an unknown tool", vec![calls("shell", "{}"), good()], Asked, 2),
@@ -268,17 +261,36 @@ async fn what_servers_really_send() {
             3,
         ),
     ];
-    for (what, replies, ending, count) in rows {
-        let (folder, server) = (TempDir::new().unwrap(), Server::start(replies));
-        let planner = server.planner(folder.path());
-        check(what, planner.questions(&brief("visit")).await, ending);
-        let requests = server.requests();
-        assert_eq!(requests.len(), count, "{what}");
-        let messages = requests.last().unwrap()["messages"].as_array().unwrap();
-        let ids: Vec<&str> = messages.iter().filter_map(|it| it["tool_call_id"].as_str()).collect();
-        assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ids.len(), "{what}: {messages:?}");
-        assert!(ids.len() <= 8, "{what}: {messages:?}");
-    }
+    run(rows).await;
+}
+
+#[tokio::test]
+async fn answers_that_are_not_streamed() {
+    let typed = |kind: &str, body: &str| {
+        Sent::Text(format!("{}{body}", STREAM.replace("text/event-stream", kind)))
+    };
+    let named = typed("Text/Event-Stream; charset=utf-8", &[asks(), DONE.to_owned()].concat());
+    let json = |body: &Value| typed("application/json", &body.to_string());
+    let function = json!({ "name": "ask", "arguments": r#"{"questions": ["which file?"]}"# });
+    let called = json!([{ "id": "1", "type": "function", "function": function }]);
+    let whole = |message: &Value, reason: &str| {
+        let choice = json!({ "index": 0, "message": message, "finish_reason": reason });
+        json(&json!({ "choices": [choice], "usage": { "total_tokens": 7 } }))
+    };
+    let message = json!({ "content": null, "tool_calls": called });
+    let cut = STREAM.replace("text/event-stream", "application/json\r\ncontent-length: 9999");
+    let empty = "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 0\r\n\r\n".to_owned();
+    let rows = [
+        ("another name of the type", vec![named], Asked, 1),
+        ("no stream", vec![whole(&message, "tool_calls")], Asked, 1),
+        ("a text, whole", vec![whole(&json!({ "content": "What?" }), "stop"), good()], Asked, 2),
+        ("too long, whole", vec![whole(&message, "length"), good()], Asked, 2),
+        ("cut, whole", vec![Sent::Text(format!("{cut}{{")), good()], Asked, 2),
+        ("other JSON", vec![json(&json!(["secret."]))], Failed("not stream: it answers 200"), 1),
+        ("a page", vec![typed("text/html", "<p>secret.")], Failed("OK: <p>(the key)."), 1),
+        ("nothing", vec![Sent::Text(empty)], Failed("not stream"), 1),
+    ];
+    run(rows).await;
 }
 
 /// A failure that lasts ends the program, with its reason. After another the worker asks again, as
