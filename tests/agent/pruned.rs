@@ -141,14 +141,14 @@ fn a_delegated_turn_is_kept_as_long_as_the_turn_that_has_delegated_it() {
 /// Pruning writes the row of the box, too: one of the two comes first.
 #[test]
 fn a_turn_that_reads_a_box_writes_its_row() {
-    let running = Desk::running(new_turn("planner", 1, 7));
-    let mut delivered = running.clone();
+    let answered = Desk::answered(new_turn("planner", 1, 7), 0);
+    let mut delivered = Desk::running(new_turn("planner", 1, 7));
     delivered.write(&TurnRequest::Deliver(delivered.delivery()));
     let mut reads = new_turn("helper", 2, 2);
     (reads.task.context_box, reads.task.context_cards) = (BoxId(id(7)), 1);
-    for (mut desk, live, cards) in [(running, 1, 0), (delivered, 0, 1)] {
+    for (mut desk, live) in [(answered, 1), (delivered, 0)] {
         let batch = desk.write(&TurnRequest::Enqueue { new: reads.clone(), now: EARLY });
-        let planner = BoxUse { agent: agent("planner"), live, cards };
+        let planner = BoxUse { agent: agent("planner"), live, cards: 1 };
         let helper = BoxUse { agent: agent("helper"), live: 1, cards: 0 };
         let expected = [(BoxId(id(2)), helper), (BoxId(id(7)), planner)];
         assert_eq!(batch.boxes, BTreeMap::from(expected));

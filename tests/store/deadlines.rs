@@ -103,8 +103,8 @@ async fn a_guard_that_refuses_leaves_it_due(place: Place) {
     let text = "READING is due to `expire`, but its guard refused: it is locked; it stays due";
     assert_eq!(refused.to_string(), text);
     assert_eq!(place.lines(&Query::new().due()).await.len(), 1);
-    let refused = refused.machine.fire_deadline("rest", place.store.now()).unwrap_err();
-    assert_eq!(refused.to_string(), "READING has no deadline for `rest`");
+    let refused = refused.machine.fire_deadline("again", place.store.now()).unwrap_err();
+    assert_eq!(refused.to_string(), "READING has no deadline for `again`");
 }
 
 version!(#[allow(clippy::needless_pass_by_value, reason = "a test's machine")] mod paused [

@@ -108,7 +108,7 @@ impl Folder {
         Ok(Some(Contents { path, bytes, mode, names: about.nlink() }))
     }
 
-    /// Lists what is in a folder: each path as it is shown and as it is, and whether it is a folder.
+    /// Lists a folder: the path of each entry as shown, its real path, and whether it is a folder.
     fn list(&self, folder: &Path) -> Result<Vec<(Place, PathBuf, bool)>, Refusal> {
         let at = shown(folder);
         let entries = open(&self.root, folder, OFlags::DIRECTORY).and_then(Dir::new);

@@ -148,8 +148,8 @@ pub struct Concern<A: Audience = Human> {
     pub trouble: Option<Trouble>,
     /// In words that repeat no data: for what is overdue, the deadline or the call, and the calls
     /// that the deadline waits for; for what is stuck, what to do; for an inbox, the number of its
-    /// messages; for a gate, why it can no longer be approved, or what to know before, which has the
-    /// arguments of a call in doubt that it may repeat.
+    /// messages; for a gate, why it can no longer be approved, or what to know before, which has
+    /// the arguments of a call in doubt that it may repeat.
     pub cause: Option<String>,
     /// The beginning of the reference under which its service has accepted the call.
     #[serde(skip_serializing_if = "is_hidden")]
