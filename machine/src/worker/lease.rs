@@ -83,6 +83,10 @@ impl HeldLease {
         if millis(asked_at) >= self.renewed_until.load(Ordering::Acquire) {
             return;
         }
+        // The job may not have seen yet that it ended: after a freeze, both are due at once.
+        if !self.is_valid(store) {
+            return self.lose();
+        }
         let until = store.now().saturating_add(settings.lease_ms());
         let event = protocol::Event::Renew { token: self.token, until };
         match store.under_lease(self.id, event).await {

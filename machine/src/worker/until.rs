@@ -70,8 +70,7 @@ pub struct Running {
 
 impl Worker {
     /// Starts it as a task of the current tokio runtime. If it refuses to start, [`Running::ended`]
-    /// completes, and the refusal is listed under what needs attention, until such a worker has
-    /// started, or for a day.
+    /// completes, and [`Running::stop`] returns the error.
     ///
     /// # Panics
     ///
