@@ -2,7 +2,7 @@ use std::{fs, process::Child, thread, time::Duration};
 
 use rustix::{
     io::Errno,
-    process::{Pid, Signal, kill_process_group},
+    process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, pidfd_send_signal},
 };
 use serde::{Deserialize, Serialize};
 
@@ -49,6 +49,7 @@ impl Group {
             let is_alive = self.lives()?;
             let id = Pid::from_raw(self.id.max(0)).filter(|id| is_alive && !id.is_init());
             let Some(id) = id else { return Ok(()) };
+            self.kill_leader(id);
             match kill_process_group(id, Signal::KILL) {
                 Ok(()) | Err(Errno::SRCH) => thread::sleep(PAUSE),
                 Err(error) => return Err(error).at(self.id),
@@ -57,12 +58,25 @@ impl Group {
         Err(Refusal::new(self.id, refusal::SURVIVES))
     }
 
-    /// Returns `true` if a process of it lives. While one does, or the leader was not waited for,
+    /// Kills the process that led it, which may be in another group now.
+    fn kill_leader(&self, id: Pid) {
+        let Ok(leader) = pidfd_open(id, PidfdFlags::empty()) else { return };
+        // The descriptor is of the process that has this number now, which may be another one.
+        if Process::read(self.id).is_some_and(|it| it.start == self.start) {
+            let _ = pidfd_send_signal(leader, Signal::KILL);
+        }
+    }
+
+    /// Returns `true` if its leader or a process of it lives. While one does, or the leader was not waited for,
     /// the system gives its number to no other.
     fn lives(&self) -> Result<bool, Refusal> {
-        let is_other = |leader: Process| leader.start != self.start;
-        if space()? != self.space || Process::read(self.id).is_some_and(is_other) {
+        if space()? != self.space {
             return Ok(false);
+        }
+        match Process::read(self.id) {
+            Some(leader) if leader.start != self.start => return Ok(false),
+            Some(leader) if !leader.has_ended => return Ok(true),
+            _ => {}
         }
         let entries = fs::read_dir(PROC).at(PROC)?;
         let ids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());

@@ -37,7 +37,8 @@
 //!
 //! ```compile_fail
 //! use coding_agent::{commands::run::Run, plan::consent::Confirmed};
-//! let forged = |call: Run| Confirmed { call, digest: None };
+//! let forged =
+//!     |call: Run| Confirmed { call, digest: None, made: Vec::new(), shown: Vec::new() };
 //! ```
 //!
 //! ```compile_fail
@@ -181,7 +182,9 @@ impl<'a> Consent<'a> {
         if !is_named && !call.may_differ(self.work) {
             return Err(Refusal::new(digest, NOT_SHOWN));
         }
-        Ok(Confirmed { call, digest: is_named.then_some(digest) })
+        let made = self.work.ended.iter().filter_map(|it| it.set).collect();
+        let shown = self.work.shown.clone();
+        Ok(Confirmed { call, digest: is_named.then_some(digest), made, shown })
     }
 }
 
@@ -191,6 +194,10 @@ pub struct Confirmed<T> {
     call: T,
     /// Its digest, if the person has seen exactly this call.
     digest: Option<Digest>,
+    /// The sets that its job has made.
+    made: Vec<usize>,
+    /// The digests of those that the person has seen, and of others.
+    shown: Vec<Digest>,
 }
 
 impl<T> Confirmed<T> {
@@ -201,5 +208,10 @@ impl<T> Confirmed<T> {
     /// Its digest, for a tool that asks whether the person has seen exactly this call.
     pub fn digest(&self) -> Option<Digest> {
         self.digest
+    }
+
+    /// The sets that its job has made, and the digests of all that the person has seen.
+    pub fn before(&self) -> (&[usize], &[Digest]) {
+        (&self.made, &self.shown)
     }
 }

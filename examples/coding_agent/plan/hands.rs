@@ -85,7 +85,8 @@ pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// Makes edits that a person has allowed.
 pub fn edit(workspace: &Workspace, set: &Confirmed<EditSet>) -> Result<Report, Refusal> {
-    workspace.apply(set.call(), set.digest())
+    let (made, shown) = set.before();
+    workspace.apply_after(made, shown, set.call(), set.digest())
 }
 
 /// Undoes edits, which a person has allowed, if they are the newest of the folder.

@@ -17,7 +17,7 @@ use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use tokio::{task::spawn_blocking, time::sleep};
-use ureq::http::StatusCode;
+use ureq::{Error, http::StatusCode};
 
 use super::{
     Brief, Planner, Reply, Rung,
@@ -57,6 +57,10 @@ const MOST_BYTES: u64 = 16 << 20;
 /// The longest pause that a server can ask for. The worker asks again after a longer one.
 const LONGEST_PAUSE: Duration = Duration::from_mins(5);
 
+/// The fewest bytes of a key that is hidden. Shorter ones, such as `none`, are no secrets, and can
+/// be a part of any answer.
+const LEAST_BYTES: usize = 8;
+
 /// A planner that asks a model.
 #[derive(Clone)]
 pub struct OpenAi {
@@ -81,7 +85,7 @@ impl OpenAi {
         Ok(Self {
             url: setting(URL)?,
             model: setting(MODEL)?,
-            key: env::var(KEY).ok(),
+            key: env::var(KEY).ok().map(|key| key.trim().to_owned()).filter(|key| !key.is_empty()),
             folder: folder.to_owned(),
             patience: Duration::from_mins(2),
             pauses: [1, 4].map(Duration::from_secs).to_vec(),
@@ -110,7 +114,7 @@ impl OpenAi {
             });
             let why = match answer {
                 Ok(answer) => return Ok(Ok(answer)),
-                Err(why) => why,
+                Err(why) => end(&self.hide(&why)),
             };
             if round == CORRECTIONS {
                 return Ok(Err(Trouble::new(Code::E_MODEL, &brief.visit, why)));
@@ -162,7 +166,8 @@ impl OpenAi {
         if let Some(message) = kept {
             return Ok(message);
         }
-        let message = self.request(body)?;
+        let mut message = self.request(body)?;
+        message.rewrite(|text| self.hide(text));
         self.keep(&message, file).map_err(|refusal| self.lasting(refusal))?;
         Ok(message)
     }
@@ -188,11 +193,11 @@ impl OpenAi {
         if let Some(key) = &self.key {
             request = request.header("authorization", format!("Bearer {key}"));
         }
-        // A server can repeat the key, which neither people nor the journal get.
-        let key = self.key.as_deref().filter(|key| !key.is_empty());
-        let hide = |text: &str| key.map_or(text.to_owned(), |key| text.replace(key, "(the key)"));
-        let passing = |error: Failure| -> Failed { (error, None) };
-        let mut reply = request.send(body).map_err(|error| passing(error.into()))?;
+        let mut reply = request.send(body).map_err(|error| match error {
+            // The address or the key cannot be used.
+            Error::Http(_) | Error::BadUri(_) | Error::TlsRequired => self.lasting(error),
+            _ => self.passing(error),
+        })?;
         let status = reply.status();
         let header = |name: &'static str| reply.headers().get(name)?.to_str().ok();
         let asked = header("retry-after");
@@ -202,11 +207,11 @@ impl OpenAi {
         let content = reply.body_mut().with_config().limit(MOST_BYTES);
         if status.is_success() && streams {
             let message = Message::read(BufReader::new(content.reader()));
-            return message.map_err(|error| passing(hide(&error.to_string()).into()));
+            return message.map_err(|error| self.passing(error));
         }
         let text = content.lossy_utf8(true).read_to_string();
         let (text, answers) = if status.is_success() {
-            let text = text.map_err(|error| passing(error.into()))?;
+            let text = text.map_err(|error| self.passing(error))?;
             if let Some(message) = Message::whole(&text) {
                 return Ok(message);
             }
@@ -214,14 +219,30 @@ impl OpenAi {
         } else {
             (text.unwrap_or_default(), "answers")
         };
-        let why = format!("the server {answers} {status}: {}", end(&hide(&text)));
+        let why = format!("the server {answers} {status}: {}", end(&self.hide(&text)));
         let is_passing = status.is_server_error()
             || matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT);
         Err(if is_passing { (why.into(), pause) } else { self.lasting(why) })
     }
 
     fn lasting(&self, why: impl Display) -> Failed {
+        let why = self.hide(&why.to_string());
         (Trouble::new(Code::E_MODEL, &self.model, why).into(), None)
+    }
+
+    fn passing(&self, why: impl Display) -> Failed {
+        (self.hide(&why.to_string()).into(), None)
+    }
+
+    /// A server can repeat the key, also as a part of JSON. Neither people nor the disk get it.
+    fn hide(&self, text: &str) -> String {
+        let Some(key) = self.key.as_deref().filter(|key| key.len() >= LEAST_BYTES) else {
+            return text.to_owned();
+        };
+        let json = json!(key).to_string();
+        let json = &json[1..json.len() - 1];
+        let forms = [key, json, &json.replace('/', r"\/")];
+        forms.into_iter().fold(text.to_owned(), |text, form| text.replace(form, "(the key)"))
     }
 }
 

@@ -15,6 +15,9 @@ const DONE: &str = "[DONE]";
 /// The reason of an answer that was cut at the limit of the model.
 const TOO_LONG: &str = "length";
 
+/// The most calls that are kept. An answer with more than one cannot be used.
+const MOST_CALLS: usize = 200;
+
 /// A whole answer, and what it cost.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Message {
@@ -60,6 +63,16 @@ impl Message {
         answer["choices"].is_array().then_some(message)
     }
 
+    /// Changes all its texts.
+    pub fn rewrite(&mut self, change: impl Fn(&str) -> String) {
+        let calls = self.calls.iter_mut();
+        let texts = calls.flat_map(|it| [&mut it.id, &mut it.name, &mut it.arguments]);
+        for text in texts.chain([&mut self.text, &mut self.reason]) {
+            *text = change(text);
+        }
+        self.usage = serde_json::from_str(&change(&self.usage.to_string())).unwrap_or_default();
+    }
+
     fn add(&mut self, event: &Value) -> Result<(), Failure> {
         if let Some(error) = event.get("error").filter(|it| !it.is_null()) {
             return Err(format!("the server has failed: {error}").into());
@@ -78,16 +91,17 @@ impl Message {
     }
 
     /// Adds a piece to the call that it goes on with: one with this index, unless the piece begins
-    /// another. Some servers count no calls, and some repeat the name in each piece.
+    /// another. Some servers count no calls, and some repeat the name in each piece. Calls that
+    /// nothing tells apart become one, whose arguments cannot be used.
     fn add_piece(&mut self, piece: &Value) {
         let (index, id) = (piece["index"].as_u64(), text(&piece["id"]));
         let (name, more) = (text(&piece["function"]["name"]), &piece["function"]["arguments"]);
-        let goes_on = |call: &Called| {
-            let is_whole = || serde_json::from_str::<Value>(&call.arguments).is_ok();
-            name.is_empty() || call.id == id && call.name == name && !is_whole()
-        };
+        let goes_on = |call: &Called| name.is_empty() || call.id == id && call.name == name;
         let last = self.calls.iter().rposition(|call| index.is_none() || call.index == index);
         let at = last.filter(|at| goes_on(&self.calls[*at])).unwrap_or(self.calls.len());
+        if at == MOST_CALLS {
+            return;
+        }
         if at == self.calls.len() {
             let (id, name) = (id.to_owned(), name.to_owned());
             self.calls.push(Called { index, id, name, arguments: String::new() });
@@ -111,7 +125,7 @@ impl Message {
             return Err(format!("unknown tool `{}`: call `{tool}` once", call.name));
         }
         serde_json::from_str(&call.arguments)
-            .map_err(|error| format!("the arguments do not fit the schema: {error}"))
+            .map_err(|error| format!("call `{tool}` once, with arguments of its schema: {error}"))
     }
 
     /// What the model reads after an answer that cannot be used: its first calls, with new ids,

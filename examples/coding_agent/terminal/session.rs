@@ -57,6 +57,12 @@ const NOT_ASKED: Why = (E_INVALID_ARGS, "in this state, the job does not ask for
 const INTERRUPTED: &str = "The command was interrupted: after `applied` the next call is made, and \
                            after `not-applied` it runs again. ";
 
+/// A path that no program reads as an option.
+fn no_option(path: &Path) -> PathBuf {
+    let is_option = path.as_os_str().as_encoded_bytes().starts_with(b"-");
+    if is_option { Path::new(".").join(path) } else { path.to_owned() }
+}
+
 /// The job of a folder, with a planner.
 pub struct Session<P> {
     asked: Do,
@@ -72,15 +78,16 @@ pub struct Session<P> {
 impl<P: Planner + Clone> Session<P> {
     /// Locks the folder, and opens the file of its jobs.
     pub async fn open(asked: Do, folder: &Path, store: &Path, planner: P) -> Result<Self, Failure> {
-        let workspace = Workspace::open(folder, store, Box::new(|_, _| Ok(())))?;
+        let [folder, store] = [folder, store].map(no_option);
+        let workspace = Workspace::open(&folder, &store, Box::new(|_, _| Ok(())))?;
         let program = env::args_os().next().unwrap_or_else(|| "coding_agent".into());
-        let [program, at, kept] = [Path::new(&program), folder, store].map(shell_word);
+        let [program, at, kept] = [Path::new(&program), &folder, &store].map(shell_word);
         let mut again = format!("{program} do --folder {at} --store {kept}");
-        let script = asked.script.as_ref().map(shell_word);
+        let script = asked.script.as_deref().map(|script| shell_word(no_option(script)));
         again.extend(script.map(|script| format!(" --script {script}")));
         let jobs = Store::sqlite(store.join(JOBS)).await?;
         let face = Face::new(asked.json);
-        let (workspace, store) = (Arc::new(Mutex::new(workspace)), store.to_owned());
+        let workspace = Arc::new(Mutex::new(workspace));
         Ok(Self { asked, planner, workspace, jobs, store, face, again })
     }
 

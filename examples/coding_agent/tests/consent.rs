@@ -6,7 +6,7 @@ use coding_agent::{
     commands::run::Run,
     plan::{
         consent::{Bounds, Consent, Dangerous, Scope, Undo},
-        hands::undo,
+        hands::{self, undo},
         job::{
             Answer, AnyJob, Job, Limits,
             job::{AfterConfirm, AfterPlanReady, AfterUnderstand, Executing},
@@ -24,7 +24,7 @@ use machine::{
     stored::Unverified,
 };
 
-use crate::desk::{Desk, FILES, patch, place};
+use crate::desk::{Desk, FILES, patch, place, rename, write};
 
 const CHECK: [&str; 2] = ["grep", "right"];
 
@@ -176,6 +176,36 @@ fn a_plan_makes_the_edits_that_it_showed() {
         let job = job_of(Some(Scope::Plan(bounds())), work);
         let found = allowed(&job, edit(&[path], mode), 0);
         assert_eq!(found, expected, "{path} {mode:o} {attempt} {changed}");
+    }
+}
+
+/// What a repair removes, nobody has seen: it counts with the earlier edits of its job, also of a
+/// file that they have moved, unless the person has seen that these remove most.
+#[test]
+fn repairs_keep_most_with_the_edits_before() {
+    let text = |cut: u32| (cut..100).fold(String::new(), |text, line| format!("{text}{line}\n"));
+    for (first, is_shown, second, is_made) in [
+        (30, false, 45, true),
+        (30, false, 60, false),
+        (30, true, 45, true),
+        (30, true, 60, false),
+        (70, true, 80, true),
+    ] {
+        let desk = Desk::new(&[("a", &text(0))]);
+        let workspace = desk.open();
+        let moved = [rename("a", "b"), write("b", &text(first), Some(&text(0)))];
+        let set = workspace.plan(&moved).unwrap();
+        let digest = Some(Digest::of_call(&set).unwrap()).filter(|_| is_shown);
+        workspace.apply(&set, digest).unwrap();
+        let at = Occurrence { attempt: 1, ..Occurrence::default() };
+        let shown = digest.into_iter().collect();
+        let work = Work { at, ended: vec![entry(Some(1))], shown, ..Work::default() };
+        let scope = Scope::Plan(Bounds { paths: BTreeSet::from([place("b")]), ..bounds() });
+        let job = job_of(Some(scope), work);
+        let repair = workspace.plan(&[write("b", &text(second), Some(&text(first)))]).unwrap();
+        let repair = Consent::of(&job).unwrap().confirm(repair, 0).unwrap();
+        let report = hands::edit(&workspace, &repair);
+        assert_eq!(report.is_ok(), is_made, "{first} {is_shown} {second}: {report:?}");
     }
 }
 

@@ -200,6 +200,9 @@ fn permissions_are_kept() {
     assert_eq!(mode(desk.store()), 0o700);
     let before = set.changes[0].before.unwrap();
     assert_eq!(mode(desk.store().join("blobs").join(before.digest.to_string())), 0o600);
+    // Also those of a file that is deleted and written anew in one set.
+    applied(&desk, &[delete("a", &desk.file("a").unwrap()), write("a", "new\n", None)]);
+    assert_eq!(mode(desk.path("a")), 0o754);
 }
 
 /// An access control list by which a user may read.

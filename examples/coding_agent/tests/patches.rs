@@ -7,7 +7,7 @@ use crate::{
 const FILE: &str = "fn one() {\n    1\n}\n\nfn two() {\n    2\n}\n";
 
 /// A file, a patch, the code of its refusal, and a text that the refusal quotes.
-const REFUSED: [(&str, &str, Code, &str); 40] = [
+const REFUSED: [(&str, &str, Code, &str); 41] = [
     // The file is another one.
     (FILE, "@@\n-fn three() {\n+fn four() {\n", E_CONFLICT, "fn one() {"),
     (FILE, "@@\n fn one() {\n-    2\n+    3\n", E_CONFLICT, "line 5"),
@@ -28,6 +28,8 @@ const REFUSED: [(&str, &str, Code, &str); 40] = [
     ("one\u{a0}two\n", "@@\n-one two\n+three\n", E_CONFLICT, "one"),
     ("\u{201c}one\u{201d}\n", "@@\n-\"one\"\n+two\n", E_CONFLICT, "one"),
     ("one\rtwo\r", "@@\n-one\n+two\n", E_CONFLICT, "line 1"),
+    // Of a long hunk, its first lines.
+    ("a\nb\n", "@@\n b\n \n \n \n \n \n \n \n \n \n \n \n-a\n", E_CONFLICT, "line 2"),
     // The context is there more than once.
     (FILE, "@@\n-}\n+};\n", E_CONFLICT, "line 7"),
     (FILE, "@@\n }\n+// end\n", E_CONFLICT, "more than once"),
@@ -75,7 +77,7 @@ fn a_patch_that_does_not_fit_changes_nothing() {
 }
 
 /// A file, a patch, and the file after it: outside of the hunk every byte is as it was.
-const APPLIED: [(&str, &str, &str); 14] = [
+const APPLIED: [(&str, &str, &str); 15] = [
     ("a\nb\nc\n", "@@\n-b\n+x\n", "a\nx\nc\n"),
     ("a\r\nb\r\nc\r\n", "@@\n a\n-b\n+x\n+y\n", "a\r\nx\r\ny\r\nc\r\n"),
     ("a\r\nb\nc\r\n", "@@\n-b\n+x\n", "a\r\nx\nc\r\n"),
@@ -88,6 +90,7 @@ const APPLIED: [(&str, &str, &str); 14] = [
     ("a\nb\nc\n", "@@\n-c\n+z\n@@\n-a\n+x\n", "x\nb\nz\n"),
     ("a\nb\n", "@@\n-a\n-b\n", ""),
     ("", "@@\n+a\n", "a\n"),
+    ("a\na\nb\na\na\na\nc\n", "@@\n a\n a\n-c\n+x\n", "a\na\nb\na\na\na\nx\n"),
     ("a\n\nb\n", "@@\n a\n\n-b\n+x\n", "a\n\nx\n"),
     ("a\u{b}b\u{c}\u{2028}\nc\rd\n", "@@\n-c\rd\n+x\n", "a\u{b}b\u{c}\u{2028}\nx\n"),
 ];

@@ -65,7 +65,7 @@ impl Server {
 
     fn with(&self, folder: &Path, patience: Duration, pauses: &[Duration]) -> OpenAi {
         let (url, model, folder) = (self.url.clone(), "small".to_owned(), folder.to_owned());
-        let key = Some("secret".to_owned());
+        let key = Some("secret/key".to_owned());
         OpenAi { url, model, key, folder, patience, pauses: pauses.to_vec() }
     }
 
@@ -179,6 +179,10 @@ async fn run(rows: impl IntoIterator<Item = (&'static str, Vec<Sent>, Ending, us
         let ids: Vec<&str> = messages.iter().filter_map(|it| it["tool_call_id"].as_str()).collect();
         assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ids.len(), "{what}: {messages:?}");
         assert!(ids.len() <= 8, "{what}: {messages:?}");
+        for file in fs::read_dir(folder.path()).unwrap() {
+            let kept = fs::read_to_string(file.unwrap().path()).unwrap();
+            assert!(!kept.contains("secret"), "{what}: {kept}");
+        }
     }
 }
 
@@ -192,8 +196,9 @@ async fn what_servers_really_send() {
     };
     let repeats = || stream(&[asks(), call(1, "1", "ask", "{}"), ends("tool_calls"), done()]);
     let error = r#"data: {"error": {"message": "overloaded"}}"#.to_owned() + "\n\n";
-    let echo = "HTTP/1.1 401 No\r\nconnection: close\r\n\r\nunknown: secret.".to_owned();
-    let leak = r#"data: {"error": "unknown: secret."}"#.to_owned() + "\n\n";
+    let echo = "HTTP/1.1 401 No\r\nconnection: close\r\n\r\nunknown: secret\\/key.".to_owned();
+    let leak = r#"data: {"error": "unknown: secret/key."}"#.to_owned() + "\n\n";
+    let split = [call(0, "1", "ask", r#"{"secret"#), more(r#"/key": 1}"#), done()];
     let long = STREAM.replace("\r\n\r\n", "\r\ncontent-length: 9999\r\n\r\n");
     let pieces = [
         text("Let me think."),
@@ -245,10 +250,12 @@ async fn what_servers_really_send() {
         ("a wrong key", vec![status("401 Unauthorized")], Failed("401"), 1),
         ("a key that is sent back", vec![Sent::Text(echo)], Failed("unknown: (the key)."), 1),
         ("one in a stream", vec![stream(&[leak]); 3], Failed("unknown: (the key)."), 3),
+        ("one in a call", vec![stream(&split); 3], Useless("unknown field `(the key)`"), 3),
         ("busy for long", vec![status("429 Busy\r\nretry-after: 9999")], Failed("429"), 1),
         ("text", vec![says("What?"), good()], Asked, 2),
         ("another schema", vec![calls("ask", r#"{"questions": "a"}"#), good()], Asked, 2),
         ("an unknown tool", vec![calls("shell", "{}"), good()], Asked, 2),
+        ("a long name", vec![calls(&"x".repeat(99_999), "{}"); 3], Useless("are left out)"), 3),
         ("too much", vec![calls("ask", &much); 3], Useless("201 items: give at most 200"), 3),
         ("repeated ids", vec![repeats(), good()], Asked, 2),
         ("many calls", vec![stream(&[many.concat(), done()]), good()], Asked, 2),
@@ -286,8 +293,8 @@ async fn answers_that_are_not_streamed() {
         ("a text, whole", vec![whole(&json!({ "content": "What?" }), "stop"), good()], Asked, 2),
         ("too long, whole", vec![whole(&message, "length"), good()], Asked, 2),
         ("cut, whole", vec![Sent::Text(format!("{cut}{{")), good()], Asked, 2),
-        ("other JSON", vec![json(&json!(["secret."]))], Failed("not stream: it answers 200"), 1),
-        ("a page", vec![typed("text/html", "<p>secret.")], Failed("OK: <p>(the key)."), 1),
+        ("other JSON", vec![json(&json!(["secret/key."]))], Failed("it answers 200 OK: ["), 1),
+        ("a page", vec![typed("text/html", "<p>secret/key.")], Failed("OK: <p>(the key)."), 1),
         ("nothing", vec![Sent::Text(empty)], Failed("not stream"), 1),
     ];
     run(rows).await;
@@ -299,8 +306,10 @@ async fn answers_that_are_not_streamed() {
 fn a_failure_is_told_or_tried_again() {
     let busy = || status("503 Busy\r\nretry-after: 0");
     let denied = || status("401 Denied");
+    let echo = "HTTP/1.1 401 No\r\nconnection: close\r\n\r\nunknown: secret/key.".to_owned();
     for (replies, code, count) in [
         (vec![denied(), good()], 1, 1),
+        (vec![Sent::Text(echo)], 1, 1),
         (vec![status("302 Found\r\nlocation: http://127.0.0.1:1/"), good()], 1, 1),
         (vec![busy(), busy(), busy(), good()], 3, 4),
         (vec![busy(), busy(), busy(), denied()], 1, 4),
@@ -309,9 +318,11 @@ fn a_failure_is_told_or_tried_again() {
         let (desk, server) = (checked(), Server::start(replies));
         let mut agent = agent(&desk, &["do", TASK]);
         agent.env("CODING_AGENT_URL", &server.url).env("CODING_AGENT_MODEL", "small");
+        agent.env("OPENAI_API_KEY", " secret/key ");
         let ended = Told::of(Process::start(&mut agent));
         assert_eq!(ended.code, code, "{told}: {:?} {}", ended.events, ended.errors);
         assert_eq!(server.requests().len(), count, "{told}");
+        assert!(!ended.errors.contains("secret"), "{}", ended.errors);
         if code == 1 {
             let trace = ended.check_error("E_MODEL", "does not go on: the server answers ");
             assert!(trace.parse::<Id>().is_ok(), "{trace}");

@@ -10,14 +10,14 @@ use std::{
         process::ExitStatusExt,
     },
     path::Path,
-    process::Command,
+    process::{self, Command},
     thread,
     time::{Duration, Instant},
 };
 
 use rustix::{
     fs::{CWD, Mode, mkfifoat},
-    process::{Signal, getpid, kill_process},
+    process::{Signal, getpgid, getpid, getppid, kill_process, setpgid},
 };
 use serde_json::{Value, json};
 
@@ -118,6 +118,26 @@ fn what_leaves_the_group_is_reported() {
     let child = written(&desk, "child").unwrap();
     assert!(lives(child));
     signal(child, "KILL");
+}
+
+#[test]
+#[ignore = "another test runs it as a command"]
+fn leaves_its_group() {
+    setpgid(None, Some(getpgid(getppid()).unwrap())).unwrap();
+    fs::write("child", process::id().to_string()).unwrap();
+    thread::sleep(STUCK);
+}
+
+/// A command that joins the group of the agent is killed by its own number.
+#[test]
+fn a_command_that_leaves_its_group_is_killed() {
+    let desk = desk();
+    let this = env::current_exe().unwrap();
+    let argv = [this.to_str().unwrap(), "--exact", "runs::leaves_its_group", "--ignored"];
+    let report = run(&desk, &Run { timeout: 2000, ..command(&argv) });
+    assert_eq!(report.ending, Ending::TimedOut, "{:?}", report.stdout);
+    // On a slow computer it may not have come to that.
+    assert!(!written(&desk, "child").is_some_and(lives));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::{
 use super::{
     folder::Folder,
     place::{Place, TEMPORARY},
-    refusal::{self, Refusal},
+    refusal::{self, Code::E_POLICY_DENIED, Refusal},
     set::{Change, Conflict, Digest, EditSet, Ending, Found, Image, Report, Side},
     step::{Edit, nanoseconds},
     store::{Phase, Record, Store},
@@ -57,29 +57,56 @@ impl Workspace {
     /// Makes all changes of a set, or none. One that removes most of a file needs the digest of the
     /// set from a person.
     pub fn apply(&self, set: &EditSet, confirmed: Option<Digest>) -> Result<Report, Refusal> {
+        self.apply_after(&[], &[], set, confirmed)
+    }
+
+    /// Makes a set of a job that has made these sets, of which a person has seen those with these
+    /// digests. Without the digest of the set, all sets together must keep most, too.
+    pub fn apply_after(
+        &self,
+        made: &[usize],
+        shown: &[Digest],
+        set: &EditSet,
+        confirmed: Option<Digest>,
+    ) -> Result<Report, Refusal> {
         if confirmed != Some(Digest::of_call(set)?) {
             self.keeps_most(slice::from_ref(set))?;
+            let (undone, mut seen, mut all) = (self.undone()?, Vec::new(), Vec::new());
+            for number in made.iter().filter(|number| !undone.contains(*number)) {
+                let Record { set, .. } = self.store.record(*number)?;
+                if shown.contains(&Digest::of_call(&set)?) {
+                    seen.push(set.clone());
+                }
+                all.push(set);
+            }
+            // A person has allowed that these remove most: what nobody has seen counts from there.
+            if self.keeps_most(&seen).is_err_and(|refusal| refusal.code == E_POLICY_DENIED) {
+                all.retain(|set| !seen.contains(set));
+            }
+            all.push(set.clone());
+            self.keeps_most(&all)?;
         }
         self.run(set.clone(), None)
     }
 
-    /// Refuses sets that remove most of a file, or all of it, unless it is moved: by all sets
-    /// together, as each may remove a little.
+    /// Refuses sets that remove most of a file, or all of it: by all sets together, as each may
+    /// remove a little. A file that is moved is compared with what is at its new path.
     pub fn keeps_most(&self, sets: &[EditSet]) -> Result<(), Refusal> {
-        let mut net = BTreeMap::new();
-        for Change { path, before, after, .. } in sets.iter().flat_map(|set| &set.changes) {
-            net.entry(path).or_insert((*before, *after)).1 = *after;
-        }
-        let is_moved = |old: &Image| {
-            let mut made = net.values().filter(|(before, _)| before.is_none());
-            made.any(|(_, after)| after.is_some_and(|new| new.digest == old.digest))
-        };
-        for (path, (before, after)) in &net {
-            let Some(old) = before else { continue };
-            if after.is_none() && is_moved(old) {
-                continue;
+        // The files as they were, each with its path now, and what is at each path now.
+        let mut files: Vec<(&Place, Image)> = Vec::new();
+        let mut now: BTreeMap<&Place, Option<Image>> = BTreeMap::new();
+        for EditSet { changes } in sets {
+            let new = changes.iter().filter(|it| !now.contains_key(&it.path));
+            files.extend(new.filter_map(|it| Some((&it.path, it.before?))));
+            for (path, _) in &mut files {
+                let moved = changes.iter().find(|it| it.from.as_ref() == Some(*path));
+                *path = moved.map_or(*path, |it| &it.path);
             }
-            let new = after.map_or_else(|| Ok(Vec::new()), |new| self.store.get(new.digest))?;
+            now.extend(changes.iter().map(|it| (&it.path, it.after)));
+        }
+        for (path, old) in files {
+            let new = now.get(path).copied().flatten();
+            let new = new.map_or_else(|| Ok(Vec::new()), |new| self.store.get(new.digest))?;
             if removes_most(&self.store.get(old.digest)?, &new) {
                 return Err(Refusal::new(path, refusal::REMOVES_MOST));
             }

@@ -86,16 +86,39 @@ fn locate(texts: &[&str], hunk: &[Marked<'_>]) -> Result<Range<usize>, String> {
         let last = texts.len().saturating_sub(MOST_QUOTED);
         return Err(quote("a hunk has no context, so no place", texts, last, MOST_QUOTED));
     }
-    let mut starts = (0..texts.len()).filter(|start| texts[*start..].starts_with(&old));
-    let start = starts.next().ok_or_else(|| not_found(texts, &old))?;
-    if let Some(second) = starts.next() {
+    let starts = starts_of(texts, &old);
+    let start = *starts.first().ok_or_else(|| not_found(texts, &old))?;
+    if let Some(second) = starts.get(1) {
         let why = "the context of a hunk is there more than once";
-        return Err(quote(why, texts, second, old.len()));
+        return Err(quote(why, texts, *second, old.len()));
     }
     if hunk.iter().all(|(mark, _)| *mark != '-') && texts[start..].starts_with(&new) {
         return Err(quote("the lines of a hunk are there already", texts, start, new.len()));
     }
     Ok(start..start + old.len())
+}
+
+/// All places where these lines begin. Also if lines repeat, the time grows with the sum of both
+/// lengths and not with their product: the search of Knuth, Morris and Pratt.
+fn starts_of(texts: &[&str], old: &[&str]) -> Vec<usize> {
+    // How many of the first old lines end here; also at each of the old lines.
+    let ending = |known: &[usize], mut count: usize, line: &str| {
+        while count > 0 && old.get(count).is_none_or(|it| *it != line) {
+            count = known[count - 1];
+        }
+        count + usize::from(old[count] == line)
+    };
+    let (mut known, mut count) = (vec![0], 0);
+    for &line in &old[1..] {
+        count = ending(&known, count, line);
+        known.push(count);
+    }
+    count = 0;
+    let start = |(index, &line): (usize, &&str)| {
+        count = ending(&known, count, line);
+        (count == old.len()).then(|| index + 1 - count)
+    };
+    texts.iter().enumerate().filter_map(start).collect()
 }
 
 /// The new lines of a hunk, with the ends that the file has there.
@@ -124,8 +147,9 @@ fn quote(why: &str, texts: &[&str], start: usize, count: usize) -> String {
     format!("{why}; the nearest text begins in line {}:\n{quoted}", start + 1)
 }
 
-/// Quotes the lines that are most like these: the first of the best.
+/// Quotes the lines that are most like the first of these: the first of the best.
 fn not_found(texts: &[&str], old: &[&str]) -> String {
+    let old = &old[..old.len().min(MOST_QUOTED)];
     let score = |start: &usize| -> usize {
         texts[*start..].iter().zip(old).map(|(text, old)| likeness(text, old)).sum()
     };

@@ -44,7 +44,7 @@ pub const NO_FILE: Why = (E_POLICY_DENIED, "it is not a regular file");
 pub const NOT_SHOWN: Why = (E_POLICY_DENIED, "its name has bytes that cannot be shown");
 pub const HARD_LINK: Why = (E_POLICY_DENIED, "it has other names, perhaps outside");
 pub const NOT_KEPT: Why =
-    (E_POLICY_DENIED, "you have no right to set its owner, its group or its attributes");
+    (E_POLICY_DENIED, "you have no right to set its owner, its group, its mode or its attributes");
 pub const BUSY: Why = (E_POLICY_DENIED, "in use by another agent: wait for its end");
 pub const REMOVES_MOST: Why = (E_POLICY_DENIED, "most lines go: a person must confirm it");
 pub const SHELL: Why = (E_POLICY_DENIED, "a shell can do anything: a person must confirm it");

@@ -77,6 +77,10 @@ impl<'a> Edit<'a> {
             kept => kept.at(path)?,
         }
         new.sync_all().at(path)?;
+        // The system drops a bit of the mode, without an error, if the user is not in the group.
+        if self.look(&self.temporary)? != self.change.image(Side::After) {
+            return Err(Refusal::new(path, refusal::NOT_KEPT));
+        }
         self.sync(self.folder()?)?;
         self.watch(Step::Staged)
     }

@@ -5,6 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use super::{
@@ -79,9 +80,13 @@ impl Store {
         }
         let make = |path: &Path| DirBuilder::new().recursive(true).mode(0o700).create(path);
         make(&path).at(&at)?;
-        let device = |path: &Path| fs::metadata(path).map(|it| it.dev());
-        if device(&path).at(&at)? != device(&folder.path).at(&at)? {
-            return Err(Refusal::new(at, (E_POLICY_DENIED, "the store is on another filesystem")));
+        // Files are not moved from one mount to another, even of the same filesystem.
+        let mount = |path: &Path| {
+            let about = statx(CWD, path, AtFlags::empty(), StatxFlags::MNT_ID)?;
+            io::Result::Ok((about.stx_dev_major, about.stx_dev_minor, about.stx_mnt_id))
+        };
+        if mount(&path).at(&at)? != mount(&folder.path).at(&at)? {
+            return Err(Refusal::new(at, (E_POLICY_DENIED, "the store is on another mount")));
         }
         claim(&path, &folder.path)?;
         for part in ["blobs", "commands", "kept", SETS] {

@@ -199,7 +199,8 @@ impl Draft<'_> {
                 let new = match (read, self.file(path)?.is_some()) {
                     (Some(read), _) => Contents { bytes, ..self.take(path, Some(*read))? },
                     (None, false) => {
-                        Contents { path: path.clone(), bytes, mode: NEW_FILE, names: 1 }
+                        let mode = self.files[path].0.as_ref().map_or(NEW_FILE, |old| old.mode);
+                        Contents { path: path.clone(), bytes, mode, names: 1 }
                     }
                     (None, true) => return Err(Refusal::new(path, refusal::EXISTS)),
                 };
