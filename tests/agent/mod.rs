@@ -2,6 +2,7 @@
 //! in a file, also with workers that are killed and frozen.
 
 mod batches;
+mod closed;
 mod damaged;
 mod ends;
 mod events;

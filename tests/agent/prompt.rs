@@ -186,7 +186,13 @@ fn each_outcome_has_a_text_of_its_own() {
 fn what_a_call_is_closed_with_is_told_as_it_is() {
     let free = json!({ "error": "no such file" });
     let refused = json!({ "error": { "refused": "no agent" } });
-    for (body, text) in [(&free, &*free.to_string()), (&refused, "Never started: no agent.")] {
+    let named = json!({ "end": "x", "deliverable": id(100) });
+    let rows = [
+        (&free, &*free.to_string()),
+        (&refused, "Never started: no agent."),
+        (&named, &*named.to_string()),
+    ];
+    for (body, text) in rows {
         let mut desk = Desk::answered(new_turn("planner", 1, 1), 1);
         let closed = NewMember { source: NewSource::Closed(card(300)), ..member(0) };
         desk.write(&desk.call(vec![closed]));

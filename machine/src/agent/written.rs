@@ -182,11 +182,15 @@ impl Written {
         NewMember { tool, call_id, card, source, deadline, after }
     }
 
-    /// The card of a result. One that is too large is refused; that of an execution stays there.
+    /// The card of a result. One that is too large is left out, and what it is of is told: the call
+    /// may have taken effect. The result of an execution stays there.
     fn result(&mut self, body: &Value) -> NewCard {
         match self.card(body) {
-            NewCard { id: card, size, .. } if size > MAX_CARD => {
-                self.card(&refused(&TurnRefusal::TooLarge { card, size }))
+            NewCard { size, .. } if size > MAX_CARD => {
+                let why = format!("left out: it has {size} bytes, more than {MAX_CARD}");
+                let mut kinds = ["receipt", "answer", "error"].into_iter();
+                let kind = kinds.find(|kind| body.get(kind).is_some()).unwrap_or("answer");
+                self.card(&json!({ kind: why }))
             }
             card => card,
         }
@@ -232,10 +236,12 @@ fn refused_call(members: &[NewMember], refusal: &TurnRefusal) -> Option<usize> {
         (TurnRefusal::RepeatedCall { call_id }, _) => call.call_id == *call_id,
         (TurnRefusal::SubmitResult, _) => call.tool == SUBMIT_RESULT,
         (TurnRefusal::UnknownAgent { agent }, NewSource::Turn { agent: of, .. }) => agent == of,
-        (
-            TurnRefusal::SameBox { box_id } | TurnRefusal::BoxTaken { box_id, .. },
-            NewSource::Turn { task, .. },
-        ) => task.output_box == *box_id,
+        (TurnRefusal::SameBox { box_id }, NewSource::Turn { task, .. }) => {
+            (task.output_box, task.context_box) == (*box_id, *box_id)
+        }
+        (TurnRefusal::BoxTaken { box_id, agent: owner }, NewSource::Turn { agent, task }) => {
+            task.output_box == *box_id && agent != owner
+        }
         (TurnRefusal::MissingCards { box_id, cards }, NewSource::Turn { task, .. }) => {
             (task.context_box, task.context_cards) == (*box_id, *cards)
         }

@@ -63,8 +63,7 @@ impl<'a> Answer<'a> {
         let id = call_id(self.next);
         self.next.index = self.next.index.saturating_add(1);
         let Some(body) = result else { return };
-        let is_closed = card.is_some_and(|card| card.get("closed").is_some());
-        let result = outcome::text(body, &self.bodies.all, is_closed);
+        let result = outcome::text(body, card.copied(), &self.bodies.all);
         let (result, name, input) = (visible(&result), name_of(name), object(arguments));
         let function = json!({ "name": name, "arguments": json!(input).to_string() });
         self.calls.push(json!({ "id": id, "type": "function", "function": function }));

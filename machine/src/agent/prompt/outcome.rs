@@ -18,10 +18,11 @@ pub(super) fn deliverable(body: &Value) -> Option<CardId> {
     body.get("end").and(CardId::deserialize(&body["deliverable"]).ok())
 }
 
-/// The text of a result, from the body of its card. What an agent has closed a call with is no
-/// error that cannot be read.
-pub(super) fn text(body: &Value, cards: &BTreeMap<CardId, &Value>, is_closed: bool) -> String {
-    if let Some(id) = deliverable(body) {
+/// The text of a result, from the body of its card, and that of the call. Only a delegated turn has
+/// a card of another agent; what an agent has closed a call with is no error that cannot be read.
+pub(super) fn text(body: &Value, call: Option<&Value>, cards: &BTreeMap<CardId, &Value>) -> String {
+    let is = |what: &str| call.is_some_and(|call| call.get(what).is_some());
+    if let Some(id) = deliverable(body).filter(|_| is("turn")) {
         let result = cards.get(&id).map_or_else(|| format!("card {id}"), |body| plain(body));
         return format!("The other agent has ended: {}. Its result: {result}", plain(&body["end"]));
     }
@@ -29,7 +30,7 @@ pub(super) fn text(body: &Value, cards: &BTreeMap<CardId, &Value>, is_closed: bo
     match (body.get("receipt").or(body.get("answer")), body.get("error")) {
         (Some(result), _) if is_single => plain(result),
         (_, Some(error)) if is_single => {
-            failed(error).unwrap_or_else(|why| if is_closed { plain(body) } else { why })
+            failed(error).unwrap_or_else(|why| if is("closed") { plain(body) } else { why })
         }
         _ => plain(body),
     }
