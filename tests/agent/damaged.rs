@@ -12,9 +12,9 @@ use machine::{
 use serde_json::{Value, json};
 
 use super::{
-    queue::{queued, story},
+    queue::{queued, staff, story},
     sets::{Tools, calls, results},
-    support::{new_turn, turn},
+    support::{id, new_turn, turn},
 };
 use crate::{
     store::support::Place,
@@ -75,6 +75,24 @@ async fn only_the_call_whose_record_was_edited_is_interrupted() {
     let found = results(&agents).await;
     assert_eq!(found[..2], [interrupted(), json!({ "answer": "answer 1" })]);
     assert_eq!(found[2]["end"], "done", "it was reported before");
+}
+
+/// An answer whose calls cannot be written is let go in the end: the delivery needs other rows.
+#[tokio::test]
+async fn a_turn_that_delegates_to_a_box_that_was_edited_ends() {
+    let place = Place::new().await;
+    let agents = staff(&place.store).await;
+    agents.enqueue(new_turn("helper", 9, 2)).await.unwrap();
+    settle(worker(&place.store).handler(Driver(Asker))).await;
+    let edit = format!(
+        "UPDATE record SET body = body || ' ' WHERE kind = 'box' AND lower(hex(id)) = '{}'",
+        id(2).to_string().replace('-', "")
+    );
+    assert_eq!(place.unprotected().execute(&edit, []).unwrap(), 1, "{edit}");
+    agents.enqueue(new_turn("planner", 1, 1)).await.unwrap();
+    settle(worker(&place.store).handler(Driver(Asker))).await;
+    let (_, events) = story(&place.store, "planner").await;
+    assert_eq!(events[0].end, TurnEnd::Stopped(StopReason::Attempts));
 }
 
 #[tokio::test]

@@ -4,14 +4,14 @@
 
 use machine::{
     agent::{
-        ActiveTurn, AfterExecution, Agent, AgentCall, AgentId, Agents, BoxId, CallTarget, CardKind,
-        Deliverable, Driver, MemberId, ModelAnswer, NewTurn, Resource, StopReason, TurnEnd,
-        TurnStatus, Work,
+        ActiveTurn, AfterExecution, Agent, AgentCall, AgentId, Agents, AnyAgentHead, BoxId,
+        CallTarget, CardKind, Deliverable, Driver, MemberId, ModelAnswer, NewTurn, Resource,
+        StopReason, TurnEnd, TurnStatus, Work,
     },
     clock::{Clock, Millis},
     contract::{Registry, ToolCall, ToolSpec},
     store::OpenOptions,
-    worker::{Failure, Task},
+    worker::{Failure, Handled, Handler, Task},
 };
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
@@ -22,7 +22,7 @@ use super::{
     support::{agent, child, id, new_turn, turn},
 };
 use crate::worker::prelude::{
-    Applied, Arc, Count, Delivery, Duration, Hand, Store, Worker, timed, until, worker,
+    Applied, Arc, Count, Delivery, Duration, Hand, Store, Worker, settle, timed, until, worker,
 };
 
 /// The time that a turn waits for the mail.
@@ -54,14 +54,21 @@ fn spec(name: &str) -> ToolSpec {
     ToolSpec::irreversible("office", name).unwrap()
 }
 
-/// Sends the same mail in each turn. The first one also asks something.
-struct Twice;
+/// Sends the same mail in each turn. The first one also asks something, or works until the second
+/// gate opens.
+struct Twice(Option<Arc<[Semaphore; 2]>>);
 
 impl Agent for Twice {
     async fn run(&self, agent: &AgentId, active: &ActiveTurn, _: &Task) -> Result<Work, Failure> {
         let target = match active.step {
             1 if agent.0 == "planner" => CallTarget::Tool(ToolCall::new(&spec("mail"), "{}")?),
-            2 if active.id == turn(1) => CallTarget::Outside,
+            2 if active.id == turn(1) => match &self.0 {
+                None => CallTarget::Outside,
+                Some(gates) => {
+                    gates[1].acquire().await?.forget();
+                    return Ok(Deliverable::Done(json!("worked")).into());
+                }
+            },
             _ => return Ok(Deliverable::Done(json!("sent")).into()),
         };
         let within = (active.step == 1).then_some(LIMIT);
@@ -73,6 +80,15 @@ impl Agent for Twice {
 
 /// Each tool answers when it is released.
 fn sender(agent: impl Agent, store: &Store, gates: &Arc<[Semaphore; 2]>, begun: &Count) -> Worker {
+    with_tools(Driver(agent), store, gates, begun)
+}
+
+fn with_tools(
+    handler: impl Handler<Machine = AnyAgentHead>,
+    store: &Store,
+    gates: &Arc<[Semaphore; 2]>,
+    begun: &Count,
+) -> Worker {
     let mut registry = Registry::new();
     for (place, name) in NAMES.into_iter().enumerate() {
         let (gates, begun) = (Arc::clone(gates), begun.clone());
@@ -86,7 +102,7 @@ fn sender(agent: impl Agent, store: &Store, gates: &Arc<[Semaphore; 2]>, begun: 
         });
         added.unwrap();
     }
-    worker(store).handler(Driver(agent)).other_tools(Arc::new(registry))
+    worker(store).handler(handler).other_tools(Arc::new(registry))
 }
 
 /// The numbers of the calls that were answered, with their results.
@@ -137,28 +153,67 @@ fn a_late_result_is_that_of_an_equal_call() {
     });
 }
 
-/// The next turn begins after its end.
+/// The next turn begins after its end, whether or not this turn waits for something then.
 #[test]
 fn a_late_result_is_not_that_of_an_equal_call_of_the_next_turn() {
-    timed(async |store: Store, hand: Hand| {
-        let agents = queued(&store, 2).await;
-        let (gates, begun) = (Arc::new([0; 2].map(Semaphore::new)), Count::default());
-        let running = sender(Twice, &store, &gates, &begun).start();
-        until("the mail has begun", async || begun.get() == 1).await;
-        passes(LIMIT, &hand, &agents, 3).await;
-        let asks = async || results(&agents).await.len() == 1 && waiting(&agents).await == Some(1);
-        until("the mail is overdue", asks).await;
-        gates[0].add_permits(1);
-        until("the mail is sent", async || ended(&store).await == 1).await;
-        let call = MemberId { turn: turn(1), step: 2, index: 0 };
-        agents.answer(call, json!("yes")).await.unwrap();
-        let is_over = async || story(&store, "planner").await.1.len() == 2;
-        until("both turns are delivered", is_over).await;
-        running.stop().await.unwrap();
+    for works in [false, true] {
+        timed(async |store: Store, hand: Hand| {
+            let agents = queued(&store, 2).await;
+            let (gates, begun) = (Arc::new([0; 2].map(Semaphore::new)), Count::default());
+            let twice = Twice(works.then(|| Arc::clone(&gates)));
+            let running = sender(twice, &store, &gates, &begun).start();
+            until("the mail has begun", async || begun.get() == 1).await;
+            passes(LIMIT, &hand, &agents, 3).await;
+            let step = async || waiting(&agents).await.is_some_and(|open| works == (open == 0));
+            let asks = async || results(&agents).await.len() == 1 && step().await;
+            until("the mail is overdue", asks).await;
+            gates[0].add_permits(1);
+            until("the mail is sent", async || ended(&store).await == 1).await;
+            if works {
+                gates[1].add_permits(1);
+            } else {
+                let call = MemberId { turn: turn(1), step: 2, index: 0 };
+                agents.answer(call, json!("yes")).await.unwrap();
+            }
+            let is_over = async || story(&store, "planner").await.1.len() == 2;
+            until("both turns are delivered", is_over).await;
+            running.stop().await.unwrap();
 
-        assert_eq!(begun.get(), 1, "the mail is sent once");
+            assert_eq!(begun.get(), 1, "the mail is sent once");
+            let found = results(&agents).await;
+            assert!(works || found[1] == (2, 0, json!({ "answer": "yes" })), "{found:?}");
+            let last = &found.last().unwrap().2;
+            assert!(last["error"]["already_done"].is_object(), "{found:?}");
+        });
+    }
+}
+
+/// Waits, before its turn reads a result, until both calls have ended.
+struct Busy<A>(Driver<A>);
+
+impl<A: Agent> Handler for Busy<A> {
+    type Machine = AnyAgentHead;
+
+    async fn handle(&self, head: AnyAgentHead, task: &mut Task) -> Handled<AnyAgentHead> {
+        if matches!(head, AnyAgentHead::Suspended(_)) {
+            let store = task.store().clone();
+            while ended(&store).await < 2 {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+        }
+        self.0.handle(head, task).await
+    }
+}
+
+/// Also of a call that ends after the worker has read the inbox.
+#[test]
+fn a_result_that_was_reported_is_not_that_of_an_equal_call() {
+    timed(async |store: Store, _: Hand| {
+        let agents = queued(&store, 1).await;
+        let (gates, begun) = (Arc::new([1; 2].map(Semaphore::new)), Count::default());
+        settle(with_tools(Busy(Driver(Sender)), &store, &gates, &begun)).await;
+        assert_eq!(begun.get(), 2, "the mail is sent once");
         let found = results(&agents).await;
-        assert_eq!(found[1], (2, 0, json!({ "answer": "yes" })));
         assert!(found[2].2["error"]["already_done"].is_object(), "{found:?}");
     });
 }

@@ -103,17 +103,23 @@ impl<A: Agent> Handler for Driver<A> {
         // A worker that stops leaves the next turn to others.
         let (is_end, has_open) = (written.batch.event.is_some(), !turn.waiting.is_empty());
         let head = head.moved(&written.batch, written.calls, None);
-        if !is_end || has_open || task.is_stopping() {
+        if !is_end || task.is_stopping() {
             return Ok(Next::Commit(head));
         }
         // What keeps the next turn from its beginning does not keep this one from its end: the idle
-        // head meets it again. That head also drops the outcomes of calls that this turn has left
-        // behind, because they are not those of the next one.
+        // head meets it again.
         let next = begin(&store, by.agent, StoredRows::of(&head)).await.unwrap_or_default();
-        let drops = visit.entered > 0
-            && !next.0.is_empty()
-            && !store.read::<AnyAgentHead>(visit.head).await?.messages.is_empty();
-        Ok(Next::Commit(if drops { head } else { begun(head, next, task) }))
+        // The outcomes of calls that this turn has left behind are not those of the next one: the
+        // worker that claims the idle head drops them first.
+        let drops = !next.0.is_empty()
+            && (has_open
+                || visit.entered > 0
+                    && !store.read::<AnyAgentHead>(visit.head).await?.messages.is_empty());
+        if drops {
+            task.hand_back();
+            return Ok(Next::Commit(head));
+        }
+        Ok(Next::Commit(begun(head, next, task)))
     }
 }
 
@@ -161,7 +167,7 @@ enum Step {
 impl<A: Agent> Driver<A> {
     /// Has the turn run, unless it is to be delivered or stopped, or waits. What an agent returns
     /// is paid for: if its rows cannot be read, or its write meets another one, such as a new turn
-    /// for the same box, it is written again.
+    /// for the same box, it is written again. Without it, the last attempt ends the turn.
     async fn step(
         &self,
         (status, visit): (Status, Visit),
@@ -174,7 +180,9 @@ impl<A: Agent> Driver<A> {
         // Another worker may have written the calls of the step, or its answer.
         let step = (by.clone(), (turn.phase, turn.step, turn.calls));
         let kept = task.take_kept::<((TurnEpoch, (Phase, u32, u32)), Arc<Work>)>();
-        let kept = kept.filter(|(of, _)| *of == step);
+        // Takeovers are no failures of a turn that waits.
+        let is_last = task.is_last_attempt(if is_running { turn.takeovers } else { 0 });
+        let kept = kept.filter(|(of, _)| *of == step && !is_last);
         let stop = |why| Ok(Step::Request(TurnRequest::Stop { turn: turn.id, why }));
         if status != Status::Dispatched && task.taken_over {
             return Ok(Step::Request(TurnRequest::Reclaim { by: by.clone() }));
@@ -189,10 +197,7 @@ impl<A: Agent> Driver<A> {
                 let stopped = Deliverable::Failed(json!({ "stopped": why.to_string() }));
                 Arc::new(stopped.into())
             }
-            // Takeovers are no failures of a turn that waits.
-            (None, None) if task.is_last_attempt(if is_running { turn.takeovers } else { 0 }) => {
-                return stop(StopReason::Attempts);
-            }
+            (None, None) if is_last => return stop(StopReason::Attempts),
             (None, None) if !is_running => {
                 let store = task.store().clone();
                 let next = waits::next(&store, visit, turn, stored).await?;

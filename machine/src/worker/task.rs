@@ -42,6 +42,7 @@ pub struct Task {
     woken: Vec<Id>,
     /// The correlation ids of messages that the handler has dealt with.
     taken: Vec<String>,
+    is_handed_back: bool,
     /// Another worker had the lease before, and has not given it back: it may still be at work.
     /// After the first transition it is over.
     pub(crate) taken_over: bool,
@@ -106,6 +107,7 @@ impl Task {
             records: Vec::new(),
             woken: Vec::new(),
             taken: Vec::new(),
+            is_handed_back: false,
             taken_over,
             attempt: (1, 1),
             outcomes: None,
@@ -232,6 +234,15 @@ impl Task {
     /// Has the worker of another machine call its handler, in the batch of the transition.
     pub(crate) fn wake(&mut self, id: Id) {
         self.woken.push(id);
+    }
+
+    /// Gives the machine back after the transition: what comes next reads its inbox first.
+    pub(crate) fn hand_back(&mut self) {
+        self.is_handed_back = true;
+    }
+
+    pub(super) fn is_handed_back(&self) -> bool {
+        self.is_handed_back
     }
 
     /// Acknowledges a message, in the batch of the transition, if it is queued.

@@ -225,6 +225,21 @@ impl<H: Handler> Job<'_, H> {
         }
     }
 
+    /// The messages that a handler has dealt with, beside these, and that are queued.
+    async fn taken(
+        &mut self,
+        mut taken: Vec<String>,
+        beside: &[String],
+    ) -> Result<Vec<String>, Unavailable> {
+        taken.retain(|it| !beside.contains(it));
+        // A call can end after the job has read its inbox.
+        if !taken.iter().all(|it| self.is_queued(it)) {
+            let inbox = self.shared.store.read::<H::Machine>(self.lease.id).await?.messages;
+            taken.retain(|it| inbox.iter().any(|message| message.correlation == *it));
+        }
+        Ok(taken)
+    }
+
     fn is_queued(&self, correlation: &str) -> bool {
         self.messages.iter().any(|message| message.correlation == correlation)
     }
@@ -322,8 +337,7 @@ impl<H: Handler> Job<'_, H> {
                 self.fail(Cause::NotWritten, "no_transition", why.to_owned(), false).await
             }
             Ok(Ok(Ok(Next::Commit(machine)))) => {
-                let mut taken = task.taken();
-                taken.retain(|it| self.is_queued(it) && !messages.contains(it));
+                let taken = self.taken(task.taken(), &messages).await?;
                 messages.extend(taken);
                 self.commit(machine, messages, Some(task)).await
             }

@@ -46,7 +46,7 @@ impl<H: Handler> Job<'_, H> {
         (self.is_for_others, self.is_of_other, self.ready_at) = (false, false, store.now());
         (self.work.handler, self.work.deadline, self.work.others_at) = Default::default();
         self.machine = Some(machine);
-        let next = self.after_move(ended);
+        let next = self.after_move(ended || task.as_ref().is_some_and(Task::is_handed_back));
         let Some(mut machine) = self.machine.take() else { return Ok(Flow::End) };
         let mut retry = Retry::default();
         let result = loop {
@@ -134,10 +134,10 @@ impl<H: Handler> Job<'_, H> {
     }
 
     /// Chooses what comes after a transition that is about to be written.
-    fn after_move(&mut self, ended: bool) -> protocol::AfterMove {
+    fn after_move(&mut self, is_over: bool) -> protocol::AfterMove {
         // Which outcomes are of the new entry is known when that is written.
         let has_outcomes = self.messages.iter().any(|message| message.actor == Call::KIND);
-        let is_over = ended || self.steps >= self.shared.settings.steps;
+        let is_over = is_over || self.steps >= self.shared.settings.steps;
         if is_over || has_outcomes || self.shared.is_stopping() {
             return protocol::AfterMove::Yield { now: self.shared.store.now() };
         }
