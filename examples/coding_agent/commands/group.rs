@@ -67,8 +67,8 @@ impl Group {
         }
     }
 
-    /// Returns `true` if its leader or a process of it lives. While one does, or the leader was not waited for,
-    /// the system gives its number to no other.
+    /// Returns `true` if its leader or a process of it lives. While one does, or the leader was not
+    /// waited for, the system gives its number to no other.
     fn lives(&self) -> Result<bool, Refusal> {
         if space()? != self.space {
             return Ok(false);
