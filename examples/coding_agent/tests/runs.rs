@@ -126,6 +126,7 @@ fn leaves_its_group() {
     setpgid(None, Some(getpgid(getppid()).unwrap())).unwrap();
     fs::write("child", process::id().to_string()).unwrap();
     thread::sleep(STUCK);
+    fs::write("survived", "").unwrap();
 }
 
 /// A command that joins the group of the agent is killed by its own number.
@@ -138,6 +139,7 @@ fn a_command_that_leaves_its_group_is_killed() {
     assert_eq!(report.ending, Ending::TimedOut, "{:?}", report.stdout);
     // On a slow computer it may not have come to that.
     assert!(!written(&desk, "child").is_some_and(lives));
+    assert_eq!(desk.file("survived"), None);
 }
 
 #[test]

@@ -86,7 +86,8 @@ impl Store {
             io::Result::Ok((about.stx_dev_major, about.stx_dev_minor, about.stx_mnt_id))
         };
         if mount(&path).at(&at)? != mount(&folder.path).at(&at)? {
-            return Err(Refusal::new(at, (E_POLICY_DENIED, "the store is on another mount")));
+            let why = "the store is on another mount: pass a `--store` on the mount of the folder";
+            return Err(Refusal::new(at, (E_POLICY_DENIED, why)));
         }
         claim(&path, &folder.path)?;
         for part in ["blobs", "commands", "kept", SETS] {

@@ -182,8 +182,8 @@ impl Written {
         NewMember { tool, call_id, card, source, deadline, after }
     }
 
-    /// The card of a result. One that is too large is left out, and what it is of is told: the call
-    /// may have taken effect. The result of an execution stays there.
+    /// The card of a result. If it is too large, the card has its kind and its size: the call may
+    /// have taken effect. The result of an execution stays there.
     fn result(&mut self, body: &Value) -> NewCard {
         match self.card(body) {
             NewCard { size, .. } if size > MAX_CARD => {
