@@ -340,8 +340,7 @@ fn a_delegated_turn_whose_id_is_taken_does_not_block_the_agent() {
     });
 }
 
-/// A takeover is a move, and begins the attempts anew. An agent that ends its process is not tried
-/// for ever.
+/// A takeover is a move, and does not begin the attempts anew.
 #[test]
 fn a_worker_that_was_lost_has_used_an_attempt() {
     timed(async |store: Store, hand: Hand| {

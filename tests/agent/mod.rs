@@ -26,4 +26,6 @@ mod sets;
 mod steps;
 mod submits;
 mod support;
+#[cfg(unix)]
+mod suspects;
 mod tally;

@@ -180,11 +180,14 @@ impl<A: Agent> Driver<A> {
         // Another worker may have written the calls of the step, or its answer.
         let step = (by.clone(), (turn.phase, turn.step, turn.calls));
         let kept = task.take_kept::<((TurnEpoch, (Phase, u32, u32)), Arc<Work>)>();
-        // Takeovers are no failures of a turn that waits.
-        let is_last = task.is_last_attempt(if is_running { turn.takeovers } else { 0 });
+        let is_last = task.is_last_attempt();
         let kept = kept.filter(|(of, _)| *of == step && !is_last);
         let stop = |why| Ok(Step::Request(TurnRequest::Stop { turn: turn.id, why }));
         if status != Status::Dispatched && task.taken_over {
+            // Takeovers are no failures of a turn that waits.
+            if is_running {
+                task.goes_on();
+            }
             return Ok(Step::Request(TurnRequest::Reclaim { by: by.clone() }));
         }
         let work = match (kept, turn.stop) {

@@ -22,9 +22,6 @@ pub struct ActiveTurn {
     pub id: TurnId,
     pub task: Task,
     pub dispatched_at: Millis,
-    /// The number of times that a worker took over the current step from one that had not given it
-    /// back.
-    pub takeovers: u32,
     /// The reason of its stop. A stopped turn can only deliver.
     pub stop: Option<StopReason>,
     /// The current step, from 1.

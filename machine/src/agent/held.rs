@@ -26,7 +26,6 @@ impl Draft<'_> {
     pub(super) fn reclaim(&mut self, by: &TurnEpoch) -> Result<(), TurnRefusal> {
         let mut held = self.held(by)?;
         held.epoch = next_epoch(held.epoch)?;
-        held.turn.takeovers = held.turn.takeovers.saturating_add(1);
         self.set(held);
         Ok(())
     }
@@ -255,7 +254,6 @@ impl Held {
     fn end_step(&mut self, now: Millis) {
         let turn = &mut self.turn;
         if turn.waiting.is_empty() {
-            turn.takeovers = 0;
             if turn.after_step == AfterExecution::Suspend {
                 turn.calls = 0;
                 turn.step = turn.step.saturating_add(1);

@@ -114,7 +114,6 @@ impl Draft<'_> {
             id: turn,
             task: record.task.clone(),
             dispatched_at: now,
-            takeovers: 0,
             stop: record.stop,
             step: 1,
             calls: 0,

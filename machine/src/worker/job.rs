@@ -217,7 +217,12 @@ async fn claim<'a, H: Handler>(
         until: now.saturating_add(shared.settings.lease_ms()),
         holder_ended,
         on: job.on.clone(),
-        max_attempts: attempts::<H>(shared),
+        // A turn always ends: its last attempt is the library's, and is repeated if the worker is
+        // lost.
+        max_attempts: match job.on {
+            Attempted::State if is_of_heads::<H>() => u32::MAX,
+            _ => attempts::<H>(shared),
+        },
     });
     match store.under_lease(id, event).await? {
         Some(EventOutcome::Claimed { revision, .. }) if revision == job.revision => {

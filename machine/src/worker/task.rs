@@ -17,7 +17,7 @@ use crate::{
     store::{
         LoadError, Message, Store,
         backend::{Condition, Record},
-        inbox::protocol::Event,
+        inbox::protocol::{Event, MovedBy},
     },
     stored::{Durable, Restore},
 };
@@ -43,6 +43,7 @@ pub struct Task {
     /// The correlation ids of messages that the handler has dealt with.
     taken: Vec<String>,
     is_handed_back: bool,
+    is_takeover: bool,
     /// Another worker had the lease before, and has not given it back: it may still be at work.
     /// After the first transition it is over.
     pub(crate) taken_over: bool,
@@ -108,6 +109,7 @@ impl Task {
             woken: Vec::new(),
             taken: Vec::new(),
             is_handed_back: false,
+            is_takeover: false,
             taken_over,
             attempt: (1, 1),
             outcomes: None,
@@ -245,6 +247,16 @@ impl Task {
         self.is_handed_back
     }
 
+    /// Says that the transition only takes over from another worker: it does not begin the attempts
+    /// anew.
+    pub(crate) fn goes_on(&mut self) {
+        self.is_takeover = true;
+    }
+
+    pub(super) fn moved_by(&self) -> MovedBy {
+        if self.is_takeover { MovedBy::Takeover } else { MovedBy::Handler }
+    }
+
     /// Acknowledges a message, in the batch of the transition, if it is queued.
     pub(crate) fn take(&mut self, message: String) {
         self.taken.push(message);
@@ -265,11 +277,9 @@ impl Task {
         self.kept.take()?.downcast().ok().map(|value| *value)
     }
 
-    /// Returns whether this is the last attempt, and not the first, if so many were interrupted
-    /// before the newest transition.
-    pub(crate) fn is_last_attempt(&self, interrupted: u32) -> bool {
+    /// Returns whether this is the last attempt, and not the first.
+    pub(crate) fn is_last_attempt(&self) -> bool {
         let (attempt, last) = self.attempt;
-        let attempt = attempt.saturating_add(interrupted);
         attempt > 1 && attempt >= last
     }
 

@@ -1,7 +1,7 @@
 //! Events, as senders and workers make them.
 
 use super::prelude::*;
-use crate::store::inbox::protocol::{AfterMove, Claim, Fail, Fault};
+use crate::store::inbox::protocol::{AfterMove, Claim, Fail, Fault, MovedBy};
 
 /// The time of every batch, and of all events without another time.
 pub(super) const NOW: Millis = 1_700_000_000_000;
@@ -49,7 +49,7 @@ pub(super) fn moved(token: u64, handled: Option<&str>) -> Event {
     Event::Moved(Moved {
         token,
         revision: 0,
-        by_handler: false,
+        by: MovedBy::Input,
         handled,
         refused,
         next: AfterMove::Yield { now: NOW },

@@ -2,7 +2,7 @@
 //! refused event writes nothing.
 
 use super::{event::park, prelude::*};
-use crate::store::inbox::protocol::MAX_SELF_SENDS;
+use crate::store::inbox::protocol::{MAX_SELF_SENDS, MovedBy};
 
 pub(super) async fn check(open: &Open<'_>) -> Kept {
     let store = Subject::open(open);
@@ -139,20 +139,32 @@ async fn self_sends(store: &Subject, machine: &mut Machine) -> Kept {
     store.apply_event(id, requeue(&[])).await.map(drop)
 }
 
-/// That the lease was taken over is kept until the handler makes a transition, whoever has it.
+fn moved_by(token: u64, by: MovedBy) -> Event {
+    let mut event = moved(token, None);
+    if let Event::Moved(it) = &mut event {
+        it.by = by;
+    }
+    event
+}
+
+/// That the lease was taken over is kept until the handler makes a transition, whoever has it. If
+/// that says no more than this, the attempt goes on.
 async fn takeover(store: &Subject, machine: &mut Machine) -> Kept {
     let id = machine.id();
     let (token, _) = store.claims(id, Attempted::State).await?;
-    let hand_back = Event::HandBack { token, on: Attempted::State, now: NOW };
+    let hand_back = Event::HandBack { token, on: Attempted::Recheck, now: NOW };
     store.apply_event(id, hand_back).await?;
     let (token, _) = store.claims(id, Attempted::State).await?;
     ensure!(store.has_work(id).await?.taken_over, "a lease that was given back hides a takeover");
-    let mut event = moved(token, None);
-    if let Event::Moved(it) = &mut event {
-        it.by_handler = true;
-    }
+    let tried = store.has_work(id).await?.handler.attempts;
+    let event = moved_by(token, MovedBy::Takeover);
     store.accepts(WriteBatch { events: vec![(id, event)], ..batch([machine.update(1)]) }).await?;
-    store.claims(id, Attempted::State).await?;
-    ensure!(!store.has_work(id).await?.taken_over, "the handler has made a transition");
+    let (token, _) = store.claims(id, Attempted::State).await?;
+    let work = store.has_work(id).await?;
+    ensure!(!work.taken_over, "the handler has made a transition");
+    same!((tried, work.handler.attempts), (2, 2), "the attempts before and after a takeover");
+    let event = moved_by(token, MovedBy::Handler);
+    store.accepts(WriteBatch { events: vec![(id, event)], ..batch([machine.update(1)]) }).await?;
+    same!(store.has_work(id).await?.handler.attempts, 0, "the attempts in the next state");
     Ok(())
 }

@@ -7,7 +7,9 @@ use crate::{
     journal::Due,
     store::{
         Cause, CommitError, Unavailable,
-        inbox::protocol::{self, Attempted, Event, EventOutcome, Fail, Fault, Moved, Switch},
+        inbox::protocol::{
+            self, Attempted, Event, EventOutcome, Fail, Fault, Moved, MovedBy, Switch,
+        },
     },
     stored::Durable,
     telemetry,
@@ -45,6 +47,10 @@ impl<H: Handler> Job<'_, H> {
         // This program knows every field that it writes.
         (self.is_for_others, self.is_of_other, self.ready_at) = (false, false, store.now());
         (self.work.handler, self.work.deadline, self.work.others_at) = Default::default();
+        let by = task.as_ref().map_or(MovedBy::Input, Task::moved_by);
+        if by == MovedBy::Takeover {
+            self.work.handler.attempts = self.attempt.saturating_sub(1);
+        }
         self.machine = Some(machine);
         let next = self.after_move(ended || task.as_ref().is_some_and(Task::is_handed_back));
         let Some(mut machine) = self.machine.take() else { return Ok(Flow::End) };
@@ -53,7 +59,7 @@ impl<H: Handler> Job<'_, H> {
             let event = Event::Moved(Moved {
                 token: self.lease.token,
                 revision: self.revision,
-                by_handler: task.is_some(),
+                by,
                 handled: handled.clone(),
                 refused: self.refused.clone(),
                 next: next.clone(),

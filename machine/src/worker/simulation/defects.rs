@@ -8,7 +8,9 @@ use crate::{
         backend::{Condition, FoundRow, Row, WorkRows, WriteBatch},
         inbox::{
             outcome::OutcomePlace,
-            protocol::{AfterMove, Attempted, Claim, Event, Fail, Moved, Schedule, Switch, Wait},
+            protocol::{
+                AfterMove, Attempted, Claim, Event, Fail, Moved, MovedBy, Schedule, Switch, Wait,
+            },
         },
     },
 };
@@ -75,7 +77,7 @@ impl Defect {
                     let event = Event::Moved(Moved {
                         token: *token,
                         revision: 0,
-                        by_handler: false,
+                        by: MovedBy::Input,
                         handled: Some(correlation),
                         refused: Vec::new(),
                         next: AfterMove::Go(Attempted::Recheck),

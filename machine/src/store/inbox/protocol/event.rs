@@ -70,12 +70,23 @@ pub(crate) struct Claim {
     pub(crate) max_attempts: u32,
 }
 
+/// The source of a transition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum MovedBy {
+    /// A message, or a deadline.
+    Input,
+    Handler,
+    /// The handler. The transition says only that it took over from another worker, so the attempt
+    /// goes on.
+    Takeover,
+}
+
 #[derive(Debug, Clone)]
 pub(crate) struct Moved {
     pub(crate) token: u64,
     /// The revision that it has seen.
     pub(crate) revision: u64,
-    pub(crate) by_handler: bool,
+    pub(crate) by: MovedBy,
     /// The message that caused it.
     pub(crate) handled: Option<String>,
     /// Messages that can never be taken, with the reason.

@@ -23,7 +23,7 @@ pub(crate) use caused::{To, caused};
 #[cfg(feature = "worker")]
 pub(crate) use earliest::{Pending, Turn, earliest};
 pub(crate) use effects::{Effects, EventOutcome, EventRefusal, WorkChange};
-pub(crate) use event::{AfterMove, Attempted, Claim, Event, Fail, Moved, Switch, Wait};
+pub(crate) use event::{AfterMove, Attempted, Claim, Event, Fail, Moved, MovedBy, Switch, Wait};
 pub use fault::Cause;
 pub(crate) use fault::{Fault, LastFailure};
 pub(crate) use state::{InboxState, Lease, MessageState, Schedule, Tries, Wake, ended};

@@ -1,7 +1,7 @@
 use super::{
     AfterMove, Attempted, Cause, Claim, Delivery, Effects, Event, EventOutcome, EventRefusal, Fail,
-    Fault, InboxState, LastFailure, Lease, MessageState, Moved, Schedule, Switch, Tries, Wait,
-    Wake, WorkChange,
+    Fault, InboxState, LastFailure, Lease, MessageState, Moved, MovedBy, Schedule, Switch, Tries,
+    Wait, Wake, WorkChange,
     attempts::{begun, given_back, set_aside, tried},
     news::{child_ended, drive, left, requeue, revision, send},
 };
@@ -150,15 +150,20 @@ fn refuse(
 
 impl Moved {
     fn apply(&self, state: &InboxState) -> Result<Effects, EventRefusal> {
-        let Self { token, revision, by_handler, handled, refused, next, max_attempts } = self;
+        let Self { token, revision, by, handled, refused, next, max_attempts } = self;
         let mut work = held(state, *token)?;
         let mut messages: Vec<_> = refuse(state, refused).collect();
         if let Some(correlation) = handled {
             messages.push((correlation.clone(), self::handled(state, correlation)?));
         }
+        let attempts = work.handler.attempts;
         work.progress();
-        if *by_handler {
+        if *by != MovedBy::Input {
             (work.seen_end, work.taken_over) = (None, false);
+        }
+        if *by == MovedBy::Takeover {
+            // What comes next counts it again.
+            work.handler.attempts = attempts.saturating_sub(1);
         }
         let limits = (*revision, *max_attempts);
         let outcome = match next {

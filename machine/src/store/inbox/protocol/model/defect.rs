@@ -1,6 +1,6 @@
 use crate::store::inbox::protocol::{
     Attempted, Claim, Delivery, Effects, Event, EventOutcome, EventRefusal, Fail, InboxState,
-    Moved, Switch, Wait, WorkChange, step,
+    Moved, MovedBy, Switch, Wait, WorkChange, step,
 };
 
 /// A defect of a protocol that the checker must reject.
@@ -18,6 +18,8 @@ pub(super) enum Defect {
     FailsIgnoringNews,
     /// Turning to something else resets the attempt count.
     ForgivesAtTurn,
+    /// Taking over resets the attempt count.
+    ForgivesAtTakeover,
     /// A message wakes no worker.
     SendsWithoutWaking,
     /// A crash in the middle of an attempt leaves no trace.
@@ -73,6 +75,11 @@ impl Defect {
             Self::FailsIgnoringNews => {
                 if let Event::Fail(Fail { revision, .. }) = event {
                     *revision = work.revision;
+                }
+            }
+            Self::ForgivesAtTakeover => {
+                if let Event::Moved(Moved { by, .. }) = event {
+                    *by = MovedBy::Handler;
                 }
             }
             Self::GivesUpEarly => {

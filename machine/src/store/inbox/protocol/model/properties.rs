@@ -1,7 +1,7 @@
 use stateright::Property;
 
 use super::{
-    super::{AfterMove, Attempted, Delivery, Event, MessageState, Moved},
+    super::{AfterMove, Attempted, Delivery, Event, MessageState, Moved, MovedBy},
     crowd::Crowd,
     seen::Seen,
     worker::{MAX_ATTEMPTS, Worker},
@@ -104,7 +104,7 @@ fn one_writer(crowd: &Crowd, world: &World) -> bool {
         let event = Event::Moved(Moved {
             token,
             revision: 0,
-            by_handler: false,
+            by: MovedBy::Input,
             handled,
             refused,
             next: AfterMove::Yield { now: NOW },

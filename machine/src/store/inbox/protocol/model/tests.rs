@@ -55,7 +55,7 @@ fn the_protocol_keeps_its_promises_in_every_order() {
 }
 
 /// Each defect, the crowd that must show it, and the promise that it breaks.
-const TWINS: [(Defect, &str, &str); 19] = [
+const TWINS: [(Defect, &str, &str); 20] = [
     (Defect::ChecksNoToken, "rivals", properties::NEWEST_TOKEN),
     (Defect::ChecksNoToken, "rivals", properties::ONE_WRITER),
     (Defect::KeepsTokenAtClaim, "rivals", properties::TOKENS_RISE),
@@ -67,6 +67,7 @@ const TWINS: [(Defect, &str, &str); 19] = [
     (Defect::CountsAfterwards, "failures", properties::COUNTED),
     (Defect::CountsAfterwards, "failures", properties::POISON),
     (Defect::ForgivesAtTurn, "refusals", properties::POISON),
+    (Defect::ForgivesAtTakeover, "failures", properties::POISON),
     (Defect::DropsPoison, "failures", properties::WITH_COMMIT),
     (Defect::GivesUpEarly, "failures", properties::PATIENCE),
     (Defect::RequeuesHandled, "failures", properties::WITH_COMMIT),

@@ -1,7 +1,7 @@
 use super::{
     super::{
         AfterMove, Attempted, Cause, Claim, Event, EventOutcome, Fail, Fault as Failure, Moved,
-        Switch, Wait,
+        MovedBy, Switch, Wait,
     },
     defect::Protocol,
     seen::Seen,
@@ -103,10 +103,18 @@ impl Worker {
         } else {
             AfterMove::Yield { now: NOW }
         };
+        // The first transition of the handler after a takeover says only this.
+        let is_takeover = world.state.work.as_ref().is_some_and(|work| work.taken_over);
+        let by = match seen.chooses() {
+            Attempted::State if is_takeover => MovedBy::Takeover,
+            Attempted::State => MovedBy::Handler,
+            _ => MovedBy::Input,
+        };
+        let crashed_by_handler = world.facts.crashed_by_handler;
         let event = Event::Moved(Moved {
             token,
             revision: seen.revision,
-            by_handler: seen.chooses() == Attempted::State,
+            by,
             handled: handled.clone(),
             refused: vec![],
             next,
@@ -119,6 +127,9 @@ impl Worker {
                 world.facts.handled[number(name)] += 1;
             }
             world.moves(protocol, messages);
+            if by == MovedBy::Takeover {
+                world.facts.crashed_by_handler = crashed_by_handler;
+            }
         }
         if outcome == Some(EventOutcome::Goes) {
             *self = Self::Works { token, seen: after };
