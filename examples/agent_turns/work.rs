@@ -10,9 +10,12 @@ use std::{
     time::Duration,
 };
 
-use machine::{actor::Actors, agent::Driver, store::Store, worker::Worker};
+use machine::{actor::Actors, agent::Driver, store::OpenOptions, worker::Worker};
 
 use crate::{script::Script, tools::tools};
+
+/// How long a worker waits for the database: another one may be frozen in a commit.
+const PATIENCE: Duration = Duration::from_hours(1);
 
 /// The database in this folder.
 pub fn database(folder: &Path) -> PathBuf {
@@ -27,7 +30,7 @@ pub async fn work(folder: &Path, web: SocketAddr) -> anyhow::Result<()> {
         // Like a kill, which loses nothing.
         process::exit(0)
     });
-    let store = Store::sqlite(database(folder)).await?;
+    let store = OpenOptions::new().busy_timeout(PATIENCE).sqlite(database(folder)).await?;
     let tools = Arc::new(tools(folder, web)?);
     let worker = Worker::new(&store, Actors::issue("worker")?)
         .handler(Driver(Script(Arc::clone(&tools))))

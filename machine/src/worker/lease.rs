@@ -1,3 +1,6 @@
+#[cfg(all(test, feature = "testing"))]
+mod tests;
+
 use std::{
     sync::{
         Arc, Mutex, PoisonError, Weak,
