@@ -36,9 +36,10 @@
 //! ```
 //!
 //! ```compile_fail
-//! use coding_agent::{commands::run::Run, plan::consent::Confirmed};
-//! let forged =
-//!     |call: Run| Confirmed { call, digest: None, made: Vec::new(), shown: Vec::new() };
+//! use coding_agent::{commands::run::Run, plan::{consent::Confirmed, work::Work}};
+//! fn forged(call: Run, work: &Work) -> Confirmed<'_, Run> {
+//!     Confirmed { call, digest: None, work }
+//! }
 //! ```
 //!
 //! ```compile_fail
@@ -58,9 +59,11 @@ use super::{
 use crate::{
     commands::run::Run,
     workspace::{
+        edits::Workspace,
         place::Place,
         refusal::{Code, Refusal, Why},
         set::{Digest, EditSet},
+        store::Record,
     },
 };
 
@@ -166,7 +169,7 @@ impl<'a> Consent<'a> {
     }
 
     /// Confirms a call at this time, if the scope covers it.
-    pub fn confirm<T: Dangerous>(&self, call: T, now: i64) -> Result<Confirmed<T>, Refusal> {
+    pub fn confirm<T: Dangerous>(&self, call: T, now: i64) -> Result<Confirmed<'a, T>, Refusal> {
         let (digest, acts) = (Digest::of_call(&call)?, self.work.ended.len());
         let (is_covered, is_named) = match self.scope {
             Scope::Once(once) => (*once == digest && acts == 0, true),
@@ -182,25 +185,21 @@ impl<'a> Consent<'a> {
         if !is_named && !call.may_differ(self.work) {
             return Err(Refusal::new(digest, NOT_SHOWN));
         }
-        let made = self.work.ended.iter().filter_map(|it| it.set).collect();
-        let shown = self.work.shown.clone();
-        Ok(Confirmed { call, digest: is_named.then_some(digest), made, shown })
+        Ok(Confirmed { call, digest: is_named.then_some(digest), work: self.work })
     }
 }
 
 /// A call that a person has allowed.
 #[derive(Debug)]
-pub struct Confirmed<T> {
+pub struct Confirmed<'a, T> {
     call: T,
     /// Its digest, if the person has seen exactly this call.
     digest: Option<Digest>,
-    /// The sets that its job has made.
-    made: Vec<usize>,
-    /// The digests of those that the person has seen, and of others.
-    shown: Vec<Digest>,
+    /// What its job has done before it.
+    work: &'a Work,
 }
 
-impl<T> Confirmed<T> {
+impl<T> Confirmed<'_, T> {
     pub fn call(&self) -> &T {
         &self.call
     }
@@ -209,9 +208,30 @@ impl<T> Confirmed<T> {
     pub fn digest(&self) -> Option<Digest> {
         self.digest
     }
+}
 
-    /// The sets that its job has made, and the digests of all that the person has seen.
-    pub fn before(&self) -> (&[usize], &[Digest]) {
-        (&self.made, &self.shown)
+impl Confirmed<'_, EditSet> {
+    /// Refuses edits that nobody has seen and that remove most of a file, together with the sets
+    /// that their job has made before.
+    pub fn keeps_most(&self, workspace: &Workspace) -> Result<(), Refusal> {
+        if self.digest.is_some() {
+            return Ok(());
+        }
+        let (undone, mut seen, mut all) = (workspace.undone()?, Vec::new(), Vec::new());
+        let made = self.work.ended.iter().filter_map(|it| it.set);
+        for number in made.filter(|number| !undone.contains(number)) {
+            let Record { set, .. } = workspace.store.record(number)?;
+            if self.work.shown.contains(&Digest::of_call(&set)?) {
+                seen.push(set.clone());
+            }
+            all.push(set);
+        }
+        // A person has allowed that these remove most: what nobody has seen counts from there.
+        let allowed = workspace.keeps_most(&seen);
+        if allowed.is_err_and(|refusal| refusal.code == Code::E_POLICY_DENIED) {
+            all.retain(|set| !seen.contains(set));
+        }
+        all.push(self.call.clone());
+        workspace.keeps_most(&all)
     }
 }

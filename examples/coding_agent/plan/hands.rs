@@ -84,13 +84,13 @@ pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Makes edits that a person has allowed.
-pub fn edit(workspace: &Workspace, set: &Confirmed<EditSet>) -> Result<Report, Refusal> {
-    let (made, shown) = set.before();
-    workspace.apply_after(made, shown, set.call(), set.digest())
+pub fn edit(workspace: &Workspace, set: &Confirmed<'_, EditSet>) -> Result<Report, Refusal> {
+    set.keeps_most(workspace)?;
+    workspace.apply(set.call(), set.digest())
 }
 
 /// Undoes edits, which a person has allowed, if they are the newest of the folder.
-pub fn undo(workspace: &Workspace, set: &Confirmed<Undo>) -> Result<Report, Refusal> {
+pub fn undo(workspace: &Workspace, set: &Confirmed<'_, Undo>) -> Result<Report, Refusal> {
     let Undo(number) = *set.call();
     match workspace.undoable()? {
         Some((newest, _)) if newest == number => workspace.undo(),
@@ -99,7 +99,7 @@ pub fn undo(workspace: &Workspace, set: &Confirmed<Undo>) -> Result<Report, Refu
 }
 
 /// Runs a command that a person has allowed.
-pub fn run(workspace: &Workspace, command: &Confirmed<Run>) -> Result<RunReport, Refusal> {
+pub fn run(workspace: &Workspace, command: &Confirmed<'_, Run>) -> Result<RunReport, Refusal> {
     Commands::new(workspace).run(command.call(), command.digest())
 }
 

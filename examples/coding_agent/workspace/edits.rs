@@ -7,7 +7,7 @@ use std::{
 use super::{
     folder::Folder,
     place::{Place, TEMPORARY},
-    refusal::{self, Code::E_POLICY_DENIED, Refusal},
+    refusal::{self, Refusal},
     set::{Change, Conflict, Digest, EditSet, Ending, Found, Image, Report, Side},
     step::{Edit, nanoseconds},
     store::{Phase, Record, Store},
@@ -57,34 +57,8 @@ impl Workspace {
     /// Makes all changes of a set, or none. One that removes most of a file needs the digest of the
     /// set from a person.
     pub fn apply(&self, set: &EditSet, confirmed: Option<Digest>) -> Result<Report, Refusal> {
-        self.apply_after(&[], &[], set, confirmed)
-    }
-
-    /// Makes a set of a job that has made these sets, of which a person has seen those with these
-    /// digests. Without the digest of the set, all sets together must keep most, too.
-    pub fn apply_after(
-        &self,
-        made: &[usize],
-        shown: &[Digest],
-        set: &EditSet,
-        confirmed: Option<Digest>,
-    ) -> Result<Report, Refusal> {
         if confirmed != Some(Digest::of_call(set)?) {
             self.keeps_most(slice::from_ref(set))?;
-            let (undone, mut seen, mut all) = (self.undone()?, Vec::new(), Vec::new());
-            for number in made.iter().filter(|number| !undone.contains(*number)) {
-                let Record { set, .. } = self.store.record(*number)?;
-                if shown.contains(&Digest::of_call(&set)?) {
-                    seen.push(set.clone());
-                }
-                all.push(set);
-            }
-            // A person has allowed that these remove most: what nobody has seen counts from there.
-            if self.keeps_most(&seen).is_err_and(|refusal| refusal.code == E_POLICY_DENIED) {
-                all.retain(|set| !seen.contains(set));
-            }
-            all.push(set.clone());
-            self.keeps_most(&all)?;
         }
         self.run(set.clone(), None)
     }
