@@ -39,7 +39,9 @@ impl Trouble {
     /// What a person can do about it.
     pub fn next_step(&self) -> &'static str {
         match self.code {
-            Code::E_POLICY_DENIED => "confirm a scope that covers the call, or change the task",
+            Code::E_POLICY_DENIED => {
+                "do what the reason says, confirm a scope that covers the call, or change the task"
+            }
             Code::E_IO => "check the disk and the permissions, and send the task again",
             Code::E_TOOL_TIMEOUT => "allow more time, or split the task",
             Code::E_INVALID_ARGS => "correct the arguments, or ask for another plan",

@@ -50,8 +50,9 @@ const NAME: &str = "coding-agent";
 /// The file of the jobs in the store.
 const JOBS: &str = "jobs.db";
 
-const NOT_CONFIRMED: Why = (E_INVALID_ARGS, "this plan waits for a confirmation");
-const NOT_ASKED: Why = (E_INVALID_ARGS, "in this state, the job does not ask for that");
+const NOT_CONFIRMED: Why = (E_INVALID_ARGS, "this plan waits for a confirmation: name its id");
+const NOT_ASKED: Why =
+    (E_INVALID_ARGS, "the job does not ask for that in this state: `do` alone says what it asks");
 
 /// Of a command that is no check, a person is asked.
 const INTERRUPTED: &str = "The command was interrupted: after `applied` the next call is made, and \

@@ -38,13 +38,18 @@ pub enum Code {
 /// A reason, with its code.
 pub type Why = (Code, &'static str);
 
-pub const NO_FOLDER: Why = (E_POLICY_DENIED, "it, or a part of it, is not a folder");
-pub const OF_GIT: Why = (E_POLICY_DENIED, "git keeps its own files in it");
-pub const NO_FILE: Why = (E_POLICY_DENIED, "it is not a regular file");
-pub const NOT_SHOWN: Why = (E_POLICY_DENIED, "its name has bytes that cannot be shown");
-pub const HARD_LINK: Why = (E_POLICY_DENIED, "it has other names, perhaps outside");
-pub const NOT_KEPT: Why =
-    (E_POLICY_DENIED, "you have no right to set its owner, its group, its mode or its attributes");
+pub const NO_FOLDER: Why =
+    (E_POLICY_DENIED, "it, or a part of it, is not a folder: name another path");
+pub const OF_GIT: Why = (E_POLICY_DENIED, "git keeps its own files in it: name another folder");
+pub const NO_FILE: Why = (E_POLICY_DENIED, "it is not a regular file: name another path");
+pub const NOT_SHOWN: Why = (E_POLICY_DENIED, "its name has bytes that cannot be shown: rename it");
+pub const HARD_LINK: Why =
+    (E_POLICY_DENIED, "it has other names, perhaps outside: replace it with a copy");
+pub const NOT_KEPT: Why = (
+    E_POLICY_DENIED,
+    "you have no right to set its owner, its group, its mode or its attributes: run the agent as \
+     its owner, or replace it with a copy that you own",
+);
 pub const BUSY: Why = (E_POLICY_DENIED, "in use by another agent: wait for its end");
 pub const REMOVES_MOST: Why = (E_POLICY_DENIED, "most lines go: a person must confirm it");
 pub const SHELL: Why = (E_POLICY_DENIED, "a shell can do anything: a person must confirm it");
@@ -60,13 +65,15 @@ pub const FOLDER_GONE: Why = (E_CONFLICT, "its folder is gone");
 pub const NO_EFFECT: Why = (E_INVALID_ARGS, "nothing would change");
 pub const NOT_TEXT: Why = (E_INVALID_ARGS, "it is not text in UTF-8");
 pub const NOT_STORED: Why = (E_INVALID_ARGS, "the store does not have these contents");
-pub const NO_PROGRAM: Why = (E_INVALID_ARGS, "there is no such program");
+pub const NO_PROGRAM: Why =
+    (E_INVALID_ARGS, "there is no such program: install it, or name another");
 pub const NOTHING_TO_UNDO: Why = (E_INVALID_ARGS, "there is no edit to undo");
 
-pub const NO_PROCESS: Why = (E_IO, "`/proc` does not show this process");
+pub const NO_PROCESS: Why =
+    (E_IO, "`/proc` does not show this process: run the agent where it does");
 pub const INTERRUPTED: Why =
     (Code::E_INTERRUPTED, "it was interrupted, and may have had a part of its effect");
-pub const SURVIVES: Why = (E_IO, "it was killed, and has not ended yet");
+pub const SURVIVES: Why = (E_IO, "it was killed, and has not ended yet: try again when it has");
 
 impl Refusal {
     pub fn new(at: impl Display, (code, why): (Code, impl Into<String>)) -> Self {

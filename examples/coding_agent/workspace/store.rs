@@ -76,7 +76,8 @@ impl Store {
         let path = absolute(path).at(path.display())?;
         let at = path.display();
         if path.starts_with(&folder.path) || folder.path.starts_with(&path) {
-            return Err(Refusal::new(at, (E_POLICY_DENIED, "it is not apart from the folder")));
+            let why = "it is not apart from the folder: pass another `--store`";
+            return Err(Refusal::new(at, (E_POLICY_DENIED, why)));
         }
         let make = |path: &Path| DirBuilder::new().recursive(true).mode(0o700).create(path);
         make(&path).at(&at)?;
