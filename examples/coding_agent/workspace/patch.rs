@@ -98,27 +98,17 @@ fn locate(texts: &[&str], hunk: &[Marked<'_>]) -> Result<Range<usize>, String> {
     Ok(start..start + old.len())
 }
 
-/// All places where these lines begin. Also if lines repeat, the time grows with the sum of both
-/// lengths and not with their product: the search of Knuth, Morris and Pratt.
+/// The first two places where these lines begin. Also if lines repeat, the time grows with the sum
+/// of both lengths and not with their product, as that of the search in a string does.
 fn starts_of(texts: &[&str], old: &[&str]) -> Vec<usize> {
-    // How many of the first old lines end here; also at each of the old lines.
-    let ending = |known: &[usize], mut count: usize, line: &str| {
-        while count > 0 && old.get(count).is_none_or(|it| *it != line) {
-            count = known[count - 1];
-        }
-        count + usize::from(old[count] == line)
-    };
-    let (mut known, mut count) = (vec![0], 0);
-    for &line in &old[1..] {
-        count = ending(&known, count, line);
-        known.push(count);
-    }
-    count = 0;
-    let start = |(index, &line): (usize, &&str)| {
-        count = ending(&known, count, line);
-        (count == old.len()).then(|| index + 1 - count)
-    };
-    texts.iter().enumerate().filter_map(start).collect()
+    // Between two ends, so that only whole lines are found.
+    let whole =
+        |lines: &[&str]| lines.iter().fold("\n".to_owned(), |text, &line| text + line + "\n");
+    let [text, old] = [texts, old].map(whole);
+    let first = text.find(&old);
+    let second = first.and_then(|first| Some(first + 1 + text[first + 1..].find(&old)?));
+    let line = |at: usize| text[..at].matches('\n').count();
+    first.into_iter().chain(second).map(line).collect()
 }
 
 /// The new lines of a hunk, with the ends that the file has there.
