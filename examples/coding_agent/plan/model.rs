@@ -1,5 +1,3 @@
-use std::fmt;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -18,16 +16,7 @@ pub const MOST_ITEMS: usize = 200;
 /// The most bytes of an answer as JSON, with all its texts: each move of a job stores its plan.
 pub const MOST_BYTES: usize = 256 << 10;
 
-/// What is wrong with an answer of a planner that a schema cannot say.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
-    /// No step, or no command that verifies.
-    Incomplete,
-    /// So many items.
-    Items(usize),
-    /// So many bytes.
-    Bytes(usize),
-}
+const INCOMPLETE: &str = "it has no step, or no command for a verification that is required";
 
 /// What an agent wants to do, and how that is verified.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
@@ -153,42 +142,26 @@ impl Plan {
         self.risk() > Risk::Low
     }
 
-    pub fn fault(&self) -> Option<Fault> {
+    /// What is wrong with it that a schema cannot say.
+    pub fn fault(&self) -> Option<String> {
         let policy = &self.verification;
         if self.steps.is_empty() || policy.required && policy.commands.is_empty() {
-            return Some(Fault::Incomplete);
+            return Some(INCOMPLETE.to_owned());
         }
-        Fault::of(self, count(&self.steps) + policy.commands.len())
+        excess(self, count(&self.steps) + policy.commands.len())
     }
 }
 
-/// The steps, with their calls and edits.
-fn count(steps: &[Step]) -> usize {
+/// The number of steps, with their calls and edits.
+pub fn count(steps: &[Step]) -> usize {
     let items = |call: &Call| if let Call::Edit { edits } = call { 1 + edits.len() } else { 1 };
     steps.iter().map(|step| 1 + step.tool_calls.iter().map(items).sum::<usize>()).sum()
 }
 
-impl Fault {
-    /// The fault of an answer with so many items.
-    pub fn of(answer: &impl Serialize, items: usize) -> Option<Self> {
-        let bytes = serde_json::to_vec(answer).map_or(usize::MAX, |json| json.len());
-        let is_long = (bytes > MOST_BYTES).then_some(Self::Bytes(bytes));
-        (items > MOST_ITEMS).then_some(Self::Items(items)).or(is_long)
-    }
-
-    pub fn of_repair(steps: &[Step]) -> Option<Self> {
-        Self::of(&steps, count(steps))
-    }
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Incomplete => {
-                f.write_str("it has no step, or no command for a verification that is required")
-            }
-            Self::Items(count) => write!(f, "it has {count} items: give at most {MOST_ITEMS}"),
-            Self::Bytes(count) => write!(f, "it has {count} bytes: give at most {MOST_BYTES}"),
-        }
-    }
+/// The limit that an answer with so many items exceeds.
+pub fn excess(answer: &impl Serialize, items: usize) -> Option<String> {
+    let bytes = serde_json::to_vec(answer).map_or(usize::MAX, |json| json.len());
+    let limits = [(items, MOST_ITEMS, "items"), (bytes, MOST_BYTES, "bytes")];
+    let (count, most, what) = limits.into_iter().find(|(count, most, _)| count > most)?;
+    Some(format!("it has {count} {what}: give at most {most}"))
 }

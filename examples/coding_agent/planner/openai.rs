@@ -26,7 +26,7 @@ use super::{
 };
 use crate::{
     plan::{
-        model::{Fault, Plan, Step},
+        model::{Plan, Step, count, excess},
         trouble::Trouble,
     },
     workspace::{
@@ -99,7 +99,7 @@ impl OpenAi {
         brief: &Brief,
         tool: &str,
         task: &str,
-        fault: fn(&T) -> Option<Fault>,
+        fault: fn(&T) -> Option<String>,
     ) -> Reply<T> {
         let function = json!({ "name": tool, "parameters": schema_for!(T) });
         let mut messages = vec![
@@ -109,9 +109,8 @@ impl OpenAi {
         let mut round = 0;
         loop {
             let message = self.answer(brief, &function, &messages).await?;
-            let answer = message.answer::<T>(tool).and_then(|answer| {
-                fault(&answer).map_or(Ok(answer), |fault| Err(fault.to_string()))
-            });
+            let answer = message.answer::<T>(tool);
+            let answer = answer.and_then(|answer| fault(&answer).map_or(Ok(answer), Err));
             let why = match answer {
                 Ok(answer) => return Ok(Ok(answer)),
                 Err(why) => end(&self.hide(&why)),
@@ -267,16 +266,14 @@ struct Repair {
 impl Planner for OpenAi {
     async fn questions(&self, brief: &Brief) -> Reply<Vec<String>> {
         let task = "Ask the person what you have to know for a plan; best give an empty list.";
-        let reply = self
-            .ask::<Questions>(brief, "ask", task, |it| Fault::of(it, it.questions.len()))
-            .await?;
+        let reply =
+            self.ask::<Questions>(brief, "ask", task, |it| excess(it, it.questions.len())).await?;
         Ok(reply.map(|it| it.questions))
     }
 
     async fn reads(&self, brief: &Brief) -> Reply<Vec<Lookup>> {
         let task = "Name the files to read and the texts to search for, the most important last.";
-        let reply =
-            self.ask::<Reads>(brief, "read", task, |it| Fault::of(it, it.reads.len())).await?;
+        let reply = self.ask::<Reads>(brief, "read", task, |it| excess(it, it.reads.len())).await?;
         Ok(reply.map(|it| it.reads))
     }
 
@@ -292,7 +289,7 @@ impl Planner for OpenAi {
         rung: Rung,
     ) -> Reply<Option<Vec<Step>>> {
         let task = repair(brief, trouble, rung);
-        let fault = |it: &Repair| it.steps.as_deref().and_then(Fault::of_repair);
+        let fault = |it: &Repair| excess(it, it.steps.as_deref().map_or(0, count));
         let reply = self.ask::<Repair>(brief, "repair", &task, fault).await?;
         Ok(reply.map(|it| it.steps))
     }
