@@ -102,38 +102,37 @@ impl OpenAi {
         fault: fn(&T) -> Option<String>,
     ) -> Reply<T> {
         let function = json!({ "name": tool, "parameters": schema_for!(T) });
-        let mut messages = vec![
-            json!({ "role": "system", "content": SYSTEM }),
-            json!({ "role": "user", "content": prompt(brief, task) }),
-        ];
-        let mut round = 0;
+        let (mut text, mut corrections) = (prompt(brief, task), 0..CORRECTIONS);
         loop {
-            let message = self.answer(brief, &function, &messages).await?;
+            let message = self.answer(brief, &function, &text).await?;
             let answer = message.answer::<T>(tool);
             let answer = answer.and_then(|answer| fault(&answer).map_or(Ok(answer), Err));
             let why = match answer {
                 Ok(answer) => return Ok(Ok(answer)),
                 Err(why) => end(&self.hide(&why)),
             };
-            if round == CORRECTIONS {
+            if corrections.next().is_none() {
                 return Ok(Err(Trouble::new(Code::E_MODEL, &brief.visit, why)));
             }
-            messages.extend(message.refused(tool, round, &why));
-            round += 1;
+            let told = message.told();
+            text.extend(["\n\nYour answer cannot be used: ", &why, "\nThis was it:\n", &told]);
         }
     }
 
-    /// The answer to these messages, from the disk or from the server.
+    /// The answer to this text, from the disk or from the server.
     async fn answer(
         &self,
         brief: &Brief,
         function: &Value,
-        messages: &[Value],
+        text: &str,
     ) -> Result<Message, Failure> {
         // Not all servers can be told to call it.
         let body = json!({
             "model": self.model,
-            "messages": messages,
+            "messages": [
+                { "role": "system", "content": SYSTEM },
+                { "role": "user", "content": text },
+            ],
             "tools": [{ "type": "function", "function": function }],
             "stream": true,
             "stream_options": { "include_usage": true },

@@ -5,7 +5,7 @@ use std::io::BufRead;
 
 use machine::worker::Failure;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::context::end;
 
@@ -128,32 +128,11 @@ impl Message {
             .map_err(|error| format!("call `{tool}` once, with arguments of its schema: {error}"))
     }
 
-    /// What the model reads after an answer that cannot be used: its first calls, with new ids,
-    /// because models repeat theirs; servers refuse names and arguments of other forms.
-    pub fn refused(&self, tool: &str, round: usize, why: &str) -> Vec<Value> {
-        if self.calls.is_empty() {
-            let text = if self.text.trim().is_empty() { "(no text)" } else { self.text.as_str() };
-            return vec![
-                json!({ "role": "assistant", "content": end(text) }),
-                json!({ "role": "user", "content": why }),
-            ];
-        }
-        let (mut calls, mut results) = (Vec::new(), Vec::new());
-        for (number, call) in self.calls.iter().take(8).enumerate() {
-            let id = format!("call{round:02}{number:03}");
-            let arguments = end(&call.arguments);
-            let is_object =
-                serde_json::from_str::<Value>(&arguments).is_ok_and(|it| it.is_object());
-            let arguments =
-                if is_object { arguments } else { json!({ "text": arguments }).to_string() };
-            let name = if call.name == tool { tool } else { "unknown" };
-            let function = json!({ "name": name, "arguments": arguments });
-            calls.push(json!({ "id": id, "type": "function", "function": function }));
-            results.push(json!({ "role": "tool", "tool_call_id": id, "content": why }));
-        }
-        let answer = json!({ "role": "assistant", "content": null, "tool_calls": calls });
-        results.insert(0, answer);
-        results
+    /// All of it as a text, for a model that is told why it cannot be used. As calls, servers would
+    /// refuse it: models repeat ids, and make up names and arguments.
+    pub fn told(&self) -> String {
+        let calls = self.calls.iter().map(|it| format!("\n{}({})", it.name, it.arguments));
+        end(&calls.fold(self.text.clone(), |text, call| text + &call))
     }
 }
 

@@ -176,9 +176,12 @@ async fn run(rows: impl IntoIterator<Item = (&'static str, Vec<Sent>, Ending, us
         let requests = server.requests();
         assert_eq!(requests.len(), count, "{what}");
         let messages = requests.last().unwrap()["messages"].as_array().unwrap();
-        let ids: Vec<&str> = messages.iter().filter_map(|it| it["tool_call_id"].as_str()).collect();
-        assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ids.len(), "{what}: {messages:?}");
-        assert!(ids.len() <= 8, "{what}: {messages:?}");
+        // Servers refuse calls and ids that models make up, so none is sent back.
+        let roles: Vec<&Value> = messages.iter().map(|it| &it["role"]).collect();
+        assert_eq!(roles, ["system", "user"], "{what}: {messages:?}");
+        let prompt = messages[1]["content"].as_str().unwrap();
+        let told = prompt.matches("Your answer cannot be used: ").count();
+        assert!(told == 2 || !matches!(ending, Useless(_)), "{what}: {prompt}");
         for file in fs::read_dir(folder.path()).unwrap() {
             let kept = fs::read_to_string(file.unwrap().path()).unwrap();
             assert!(!kept.contains("secret"), "{what}: {kept}");
