@@ -5,9 +5,8 @@
 use std::{
     env,
     fmt::Display,
-    fs::{self, DirBuilder},
+    fs,
     io::BufReader,
-    os::unix::fs::DirBuilderExt,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -32,7 +31,7 @@ use crate::{
     workspace::{
         refusal::{At, Code, Refusal, Why},
         set::Digest,
-        store::write_file,
+        store::{ANSWERS, write_file},
         tools::Lookup,
     },
 };
@@ -79,14 +78,14 @@ pub struct OpenAi {
 type Failed = (Failure, Option<Duration>);
 
 impl OpenAi {
-    /// The model that the environment names. The folder keeps its answers.
-    pub fn from_environment(folder: &Path) -> Result<Self, Refusal> {
+    /// The model that the environment names. The store keeps its answers.
+    pub fn from_environment(store: &Path) -> Result<Self, Refusal> {
         let setting = |name: &'static str| env::var(name).map_err(|_| Refusal::new(name, NOT_SET));
         Ok(Self {
             url: setting(URL)?,
             model: setting(MODEL)?,
             key: env::var(KEY).ok().map(|key| key.trim().to_owned()).filter(|key| !key.is_empty()),
-            folder: folder.to_owned(),
+            folder: store.join(ANSWERS),
             patience: Duration::from_mins(2),
             pauses: [1, 4].map(Duration::from_secs).to_vec(),
         })
@@ -166,15 +165,10 @@ impl OpenAi {
         }
         let mut message = self.request(body)?;
         message.rewrite(|text| self.hide(text));
-        self.keep(&message, file).map_err(|refusal| self.lasting(refusal))?;
+        let json = serde_json::to_vec(&message).at(file.display());
+        json.and_then(|json| write_file(file, &file.with_extension("new"), &json))
+            .map_err(|refusal| self.lasting(refusal))?;
         Ok(message)
-    }
-
-    fn keep(&self, message: &Message, file: &Path) -> Result<(), Refusal> {
-        let (folder, json) = (&self.folder, serde_json::to_vec(message));
-        let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
-        made.at(folder.display())?;
-        write_file(file, &file.with_extension("new"), &json.at(file.display())?)
     }
 
     fn request(&self, body: &str) -> Result<Message, Failed> {

@@ -199,7 +199,7 @@ fn end_on(kind: SignalKind) -> io::Result<()> {
 async fn drive(asked: Do, folder: &Path, store: &Path) -> Result<Exit, Failure> {
     let script = match &asked.script {
         Some(file) => script(file)?,
-        None => match OpenAi::from_environment(&store.join("model")) {
+        None => match OpenAi::from_environment(store) {
             Ok(model) => return Session::open(asked, folder, store, model).await?.drive().await,
             Err(_) if asked.ends() => Script::default(),
             Err(refusal) => {

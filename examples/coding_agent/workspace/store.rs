@@ -22,6 +22,9 @@ use super::{
 /// The folder of the records of the sets.
 const SETS: &str = "sets";
 
+/// The folder of the answers of a model.
+pub const ANSWERS: &str = "model";
+
 /// The name of a file that is being written.
 const NEW: &str = ".coding-agent-new";
 
@@ -91,7 +94,7 @@ impl Store {
             return Err(Refusal::new(at, (E_POLICY_DENIED, why)));
         }
         claim(&path, &folder.path)?;
-        for part in ["blobs", "commands", "kept", SETS] {
+        for part in ["blobs", "commands", "kept", ANSWERS, SETS] {
             make(&path.join(part)).at(&at)?;
         }
         let kept = File::open(path.join("kept")).at(&at)?;
