@@ -2,33 +2,10 @@
 
 use std::time::Duration;
 
-use machine::{observe::Detail, worker::Failure};
-
-use super::trouble::Trouble;
-use crate::workspace::refusal::{Code, Refusal};
+use machine::observe::Detail;
 
 /// A worker of another program that has died loses the job after 30 s.
 const HELD: &str = "a worker that may still live holds it: try again in 30 s";
-
-/// Why an attempt has failed: a worker reports only the text.
-#[derive(Debug)]
-pub struct Failed {
-    pub code: Code,
-    pub error: String,
-    /// Another attempt is of no use.
-    pub lasts: bool,
-}
-
-impl Failed {
-    pub fn of(failure: &Failure) -> Self {
-        if let Some(Trouble { code, detail, .. }) = failure.downcast_ref::<Trouble>() {
-            return Self { code: *code, error: detail.clone(), lasts: true };
-        }
-        // All other errors are those of the planner.
-        let code = failure.downcast_ref::<Refusal>().map_or(Code::E_MODEL, |it| it.code);
-        Self { code, error: failure.to_string(), lasts: false }
-    }
-}
 
 /// The time from now until a worker, which has nothing to do, tries again; `None` if it does not:
 /// what was due when it began, it would have done.

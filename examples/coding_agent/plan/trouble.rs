@@ -1,6 +1,6 @@
 use std::{error::Error, fmt};
 
-use machine::contract::CallError;
+use machine::{contract::CallError, worker::Failure};
 use serde::{Deserialize, Serialize};
 
 use crate::workspace::refusal::{Code, Refusal};
@@ -22,6 +22,15 @@ pub struct Trouble {
 impl Trouble {
     pub fn new(code: Code, trace: impl fmt::Display, detail: impl fmt::Display) -> Self {
         Self { code, trace: trace.to_string(), detail: detail.to_string() }
+    }
+
+    /// An error as people and programs are told about it; with this code if it has none.
+    pub fn told(error: &Failure, trace: impl fmt::Display, code: Code) -> Self {
+        if let Some(trouble) = error.downcast_ref::<Self>() {
+            return trouble.clone();
+        }
+        let code = error.downcast_ref::<Refusal>().map_or(code, |refusal| refusal.code);
+        Self::new(code, trace, error)
     }
 
     /// Why a call has no receipt.

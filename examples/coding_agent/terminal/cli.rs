@@ -1,6 +1,5 @@
 use std::{
     ffi::OsString,
-    fmt::Display,
     fs, io,
     net::SocketAddr,
     path::{Path, PathBuf},
@@ -152,20 +151,10 @@ pub fn main() -> ExitCode {
         Command::Undo => false,
     };
     let exit = run(cli).unwrap_or_else(|error| {
-        fail(&trouble(error, folder.display()), wants_json);
+        fail(&Trouble::told(&error, folder.display(), E_IO), wants_json);
         Exit::Error
     });
     ExitCode::from(exit as u8)
-}
-
-/// An error as people and programs are told about it.
-pub fn trouble(error: Failure, trace: impl Display) -> Trouble {
-    let error = match error.downcast::<Trouble>() {
-        Ok(trouble) => return *trouble,
-        Err(error) => error,
-    };
-    let code = error.downcast_ref::<Refusal>().map_or(E_IO, |refusal| refusal.code);
-    Trouble::new(code, trace, error)
 }
 
 fn run(Cli { command, folder, store }: Cli) -> Result<Exit, Failure> {

@@ -7,7 +7,7 @@ use std::{
 use coding_agent::{
     plan::{
         agent::Agent,
-        attempt::{Failed, pause, why_left},
+        attempt::{pause, why_left},
         consent::{Bounds, Scope},
         hands::{Act, Deed, Hands, lock},
         job::{
@@ -37,7 +37,7 @@ use machine_console::http::{Http, serve};
 use tokio::{net::TcpListener, time::sleep};
 
 use super::{
-    cli::{Do, Exit, Said, tell_displaced, trouble},
+    cli::{Do, Exit, Said, tell_displaced},
     face::{Face, Told, fail},
     preview::{preview, rate},
     repository,
@@ -100,7 +100,7 @@ impl<P: Planner + Clone> Session<P> {
             fail(&none, self.asked.json);
             return Ok(Exit::Usage);
         };
-        self.go_on(id).await.map_err(|error| trouble(error, id).into())
+        self.go_on(id).await.map_err(|error| Trouble::told(&error, id, E_IO).into())
     }
 
     async fn go_on(&self, id: Id) -> Result<Exit, Failure> {
@@ -153,13 +153,13 @@ impl<P: Planner + Clone> Session<P> {
                     let observer = Observer::new(&self.jobs);
                     let left = Box::pin(observer.detail::<view::Human>(id)).await?;
                     let failed = lock(&log).failed.take();
-                    let lasts = failed.as_ref().is_some_and(|failed| failed.lasts);
+                    let lasts = failed.as_ref().is_some_and(|(_, lasts)| *lasts);
                     let pause = pause(&left, began, self.jobs.now()).filter(|_| !lasts);
                     let Some(pause) = pause else {
-                        return self.stuck(&job, &left, failed.as_ref());
+                        return self.stuck(&job, &left, failed.map(|(trouble, _)| trouble));
                     };
-                    if let Some(Failed { error, .. }) = failed {
-                        self.face.note(&format!("{error}; it is tried again"));
+                    if let Some((Trouble { detail, .. }, _)) = failed {
+                        self.face.note(&format!("{detail}; it is tried again"));
                     }
                     sleep(pause).await;
                 }
@@ -284,12 +284,12 @@ impl<P: Planner + Clone> Session<P> {
     }
 
     /// A person has to say whether the call in doubt took effect, or to look at what failed.
-    fn stuck(&self, job: &AnyJob, left: &Detail, failed: Option<&Failed>) -> Result<Exit, Failure> {
+    fn stuck(&self, job: &AnyJob, left: &Detail, failed: Option<Trouble>) -> Result<Exit, Failure> {
         let machine = self.machine();
         let is_doubt = |step: &&NextStep| matches!(step, NextStep::Confirm { .. });
         let mut open = left.children.iter().filter_map(|child| child.open.as_ref());
         let doubt = open.find(|open| open.next.iter().any(|step| is_doubt(&step)));
-        if let (Some(open), None) = (doubt, failed) {
+        if let (Some(open), None) = (doubt, &failed) {
             let is_command = matches!(job, AnyJob::Executing(job)
                 if matches!(&job.state().act, Some(Act { deed: Deed::Run(_), .. })));
             let interrupted = if is_command { INTERRUPTED } else { "" };
@@ -302,13 +302,11 @@ impl<P: Planner + Clone> Session<P> {
             return Ok(self.asks(&[question], &ways.collect::<Vec<_>>()));
         }
         // If none has failed, the worker of this program has left it alone.
-        let (code, error) = match failed {
-            Some(Failed { code, error, .. }) => (*code, error.as_str()),
-            None => (E_IO, why_left(left)),
-        };
+        let failed = failed.unwrap_or_else(|| Trouble::new(E_IO, job.id(), why_left(left)));
+        let Trouble { code, detail, .. } = failed;
         let (status, id) = (job.status(), job.id());
         let why = format!(
-            "the job is {status} and does not go on: {error}\n`{machine} show {id}` says more"
+            "the job is {status} and does not go on: {detail}\n`{machine} show {id}` says more"
         );
         Err(Trouble::new(code, id, why).into())
     }

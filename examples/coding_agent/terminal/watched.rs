@@ -1,20 +1,25 @@
 use std::sync::{Arc, Mutex};
 
-use coding_agent::plan::{
-    attempt::Failed,
-    hands::lock,
-    job::{AnyJob, job::Status},
+use coding_agent::{
+    plan::{
+        hands::lock,
+        job::{AnyJob, job::Status},
+        trouble::Trouble,
+    },
+    workspace::refusal::Code::E_MODEL,
 };
-use machine::worker::{Handled, Handler, Task};
+use machine::worker::{Failure, Handled, Handler, Task};
 
 use super::face::{Face, Told};
 
-/// What a session has told of its job, and why its last attempt has failed.
+/// What a session has told of its job, and why its last attempt has failed: a worker reports only
+/// the text.
 pub struct Log {
     face: Face,
     status: Option<Status>,
     acts: usize,
-    pub failed: Option<Failed>,
+    /// With `true` if another attempt is of no use.
+    pub failed: Option<(Trouble, bool)>,
 }
 
 impl Log {
@@ -46,7 +51,10 @@ impl<H: Handler<Machine = AnyJob>> Handler for Watched<H> {
     async fn handle(&self, job: AnyJob, task: &mut Task) -> Handled<AnyJob> {
         lock(&self.1).tell(&job);
         let handled = self.0.handle(job, task).await;
-        lock(&self.1).failed = handled.as_ref().err().map(Failed::of);
+        // An error without a code is one of the planner.
+        let trouble = |error: &Failure| Trouble::told(error, task.id(), E_MODEL);
+        let failed = handled.as_ref().err().map(|error| (trouble(error), error.is::<Trouble>()));
+        lock(&self.1).failed = failed;
         handled
     }
 }
