@@ -6,7 +6,7 @@ use quote::format_ident;
 
 use super::{
     Brought, Graph, State, Trigger, Way, hidden,
-    resolve::{is_name_of_a_handler, is_reserved, is_reserved_state},
+    reserved::{is_name_of_a_handler, is_reserved, is_reserved_state},
 };
 use crate::{
     message,
