@@ -1,26 +1,21 @@
-//! The testing kit: virtual time, tools that answer as the test says, coverage, generated events.
+//! The testing kit: virtual time, tools that answer as the test says, coverage.
 
 mod bugs;
-mod play;
 mod shop;
 mod upgrades;
 
-use std::{collections::BTreeSet, time::Duration};
+use std::time::Duration;
 
 use machine::{
     Id,
     actor::Human,
-    contract::AnyExecution,
     observe::{ConcernReason, WaitingFor},
     store::{Message, Query},
-    testing::{Coverage, Reply, TestEnvironment, TestTool, payload_of, walks},
+    testing::{Coverage, Reply, TestEnvironment, TestTool},
     view::{Internal, Label},
 };
 use machine_tests::actors::graph_runner;
-use proptest::{strategy::ValueTree, test_runner::TestRunner};
-use shop::{
-    AnyJob, AnyReturned, AnySale, AnyVisa, Charge, Job, Returned, Sale, Shop, Visa, returned, sale,
-};
+use shop::{AnyReturned, AnySale, AnyVisa, Charge, Returned, Sale, Shop, Visa, returned, sale};
 
 fn ann() -> Human {
     Human::new("ann").unwrap()
@@ -226,7 +221,7 @@ async fn coverage_names_what_is_missing() {
     assert!(coverage.is_complete(), "{coverage}");
 }
 
-/// Events that a test sends, and those that wait in an inbox; and what a machine in memory refuses.
+/// Events that a test sends, and those that wait in an inbox.
 #[tokio::test(start_paused = true)]
 async fn coverage_has_the_refusals_of_a_run() {
     let shop = shop(&TestTool::new().replies(Reply::unknown("the line went dead")));
@@ -245,12 +240,6 @@ async fn coverage_has_the_refusals_of_a_run() {
         refused.map(str::to_owned).collect::<Vec<_>>()
     };
     let expected = ["pay in OPEN", "accept in PAYING", "confirm in PAYING"];
-    assert_eq!(refusals(&coverage), expected, "{coverage}");
-
-    let sale = AnySale::from(Sale::new(1));
-    let refused = sale.apply(sale::Event::Accept {}, graph_runner()).unwrap_err();
-    coverage.refused(&refused.reason);
-    let expected = ["accept in OPEN", "pay in OPEN", "accept in PAYING", "confirm in PAYING"];
     assert_eq!(refusals(&coverage), expected, "{coverage}");
 
     // The message is set aside when its machine ends, and what was refused stays refused.
@@ -301,56 +290,4 @@ async fn a_machine_that_waits_for_something_else_fails_the_test() {
 #[should_panic(expected = "write `#[tokio::test(start_paused = true)]`")]
 async fn time_that_is_not_paused_says_what_to_do() {
     shop(&TestTool::new()).advance(Duration::from_secs(1)).await;
-}
-
-/// Each transition of the library's machine is the goal of some sequence, and legal when it comes.
-#[test]
-fn walks_reach_every_transition() {
-    let definition = machine::contract::execution::DEFINITION;
-    let (events, mut runner) =
-        (walks::<AnyExecution>(0..8, payload_of), TestRunner::deterministic());
-    let mut reached = BTreeSet::new();
-    for _ in 0..300 {
-        let events =
-            proptest::strategy::Strategy::new_tree(&events, &mut runner).unwrap().current();
-        let mut state = definition.initial;
-        for event in events {
-            let edge = definition.leaving(state).find(|edge| edge.trigger == event.trigger);
-            let edge = edge.unwrap_or_else(|| panic!("{} is illegal", event.trigger));
-            reached.insert((edge.from, event.trigger));
-            assert!(event.actors.iter().eq(edge.actors.iter()), "{:?}", event.actors);
-            state = edge.to;
-        }
-    }
-    assert_eq!(reached.len(), definition.edges.len());
-}
-
-/// Also one that a choice takes only after ten others, and what is behind it.
-#[test]
-fn walks_reach_what_is_counted() {
-    let (events, mut runner) = (walks::<AnyJob>(0..32, payload_of), TestRunner::deterministic());
-    let mut coverage = Coverage::of::<AnyJob>();
-    for _ in 0..300 {
-        let mut job = AnyJob::from(Job::new(0));
-        let events =
-            proptest::strategy::Strategy::new_tree(&events, &mut runner).unwrap().current();
-        for event in events {
-            let applied = job.apply(event.of::<AnyJob>(), graph_runner());
-            job = applied.unwrap_or_else(|refused| {
-                coverage.refused(&refused.reason);
-                refused.machine
-            });
-        }
-        coverage.machine(&job);
-    }
-    assert!(coverage.is_complete(), "{coverage}");
-    assert!(coverage.to_string().contains("  refused: retry in STOPPED\n"), "{coverage}");
-}
-
-#[test]
-#[should_panic(expected = "make the payload of this transition in the function given to `walks`")]
-fn a_payload_of_an_unknown_type_says_what_to_do() {
-    let (events, mut runner) =
-        (walks::<AnyReturned>(0..8, payload_of), TestRunner::deterministic());
-    let _ = proptest::strategy::Strategy::new_tree(&events, &mut runner);
 }

@@ -49,20 +49,6 @@ fn was_paid(_: &returned::Asked, charge: &Charge) -> Result<(), String> {
     if charge.cents > 0 { Ok(()) } else { Err("nothing was paid".to_owned()) }
 }
 
-/// A job that counts its failures.
-#[machine(durable)]
-#[derive(Debug, PartialEq, Serialize, Deserialize)]
-pub(super) enum Job {
-    #[initial]
-    #[on(retry => if failures < 10 { Self(failures = failures + 1) } else { Stopped },
-        by = GraphRunner)]
-    Trying { failures: u32 },
-    #[on(close => Closed, by = GraphRunner)]
-    Stopped,
-    #[terminal]
-    Closed,
-}
-
 /// A visa, whose reminders begin in 1970.
 #[machine(durable)]
 #[derive(Debug, PartialEq, Serialize, Deserialize)]

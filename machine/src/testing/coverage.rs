@@ -2,9 +2,8 @@ use std::{collections::BTreeSet, fmt};
 
 use crate::{
     definition::Definition,
-    journal::{Entry, Fact},
-    stored::{Durable, History, Restore},
-    typed::Illegal,
+    journal::Fact,
+    stored::{History, Restore},
 };
 
 /// The states and transitions of a machine that tests have reached, and the moves that were
@@ -35,17 +34,8 @@ impl Coverage {
     }
 
     /// Adds what one machine has reached. Entries of another version of the machine are skipped.
-    pub fn history(&mut self, history: &History) {
-        self.entries(&history.entries);
-    }
-
-    /// Adds what a machine in memory, typed or erased, has reached since it was last stored.
-    pub fn machine(&mut self, machine: &dyn Durable) {
-        self.entries(machine.journal().uncommitted());
-    }
-
-    fn entries(&mut self, entries: &[Entry]) {
-        for entry in entries {
+    pub(super) fn add_history(&mut self, history: &History) {
+        for entry in &history.entries {
             match &entry.fact {
                 Fact::Created { machine, state, .. } if *machine == self.definition.name => {
                     self.states.extend(self.definition.state(state));
@@ -59,14 +49,6 @@ impl Coverage {
                 _ => {}
             }
         }
-    }
-
-    /// Adds a move that a machine in memory refused. [`TestEnvironment::cover`] adds those of
-    /// stored machines.
-    ///
-    /// [`TestEnvironment::cover`]: super::TestEnvironment::cover
-    pub fn refused(&mut self, refused: &Illegal) {
-        self.add_refused(refused.state(), refused.trigger());
     }
 
     pub(super) fn add_refused(&mut self, state: &str, trigger: &str) {

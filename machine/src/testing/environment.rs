@@ -99,14 +99,9 @@ impl TestEnvironment {
     pub async fn send<A: Actor>(&self, to: Id, event: &impl Serialize, by: &A) {
         let message = Message::new(event, by);
         let message = message.unwrap_or_else(|error| panic!("no message: {error}"));
-        self.deliver(to, &message, self.worker()).await;
-    }
-
-    /// Sends a message, and runs this worker until nothing is ready.
-    pub(super) async fn deliver(&self, to: Id, message: &Message, worker: Worker) {
-        let sent = self.store.send(to, message).await;
+        let sent = self.store.send(to, &message).await;
         sent.unwrap_or_else(|error| panic!("the message to {to} is refused: {error}"));
-        run(worker).await;
+        run(self.worker()).await;
         self.note_refused(to, Some(message.correlation())).await;
     }
 
@@ -150,14 +145,10 @@ impl TestEnvironment {
     ///
     /// If the worker does not start, or the store cannot be read.
     pub async fn step(&self) -> bool {
-        self.step_of(self.worker()).await
-    }
-
-    pub(super) async fn step_of(&self, worker: Worker) -> bool {
         let position =
             async || self.store.position().await.unwrap_or_else(|error| panic!("{error}"));
         let before = position().await;
-        run(worker.single_step()).await;
+        run(self.worker().single_step()).await;
         position().await != before
     }
 
@@ -252,7 +243,7 @@ impl TestEnvironment {
             for line in page.items {
                 let id = line.unwrap_or_else(|error| panic!("{error}")).id;
                 let history = self.store.history(id).await;
-                coverage.history(&history.unwrap_or_else(|error| panic!("{error}")));
+                coverage.add_history(&history.unwrap_or_else(|error| panic!("{error}")));
                 self.note_refused(id, None).await;
             }
             let Some(next) = page.next else { break };
@@ -282,23 +273,19 @@ impl TestEnvironment {
                 _ => false,
             };
             if is_refused {
-                self.note_refusal(&detail.machine, trigger);
+                let Snapshot { machine, label, .. } = &detail.machine;
+                let refused = (machine.clone(), label.clone(), trigger.clone());
+                self.refused.lock().unwrap_or_else(PoisonError::into_inner).insert(refused);
             }
         }
     }
 
-    pub(super) fn note_refusal(&self, machine: &Snapshot<Internal>, trigger: &str) {
-        let Snapshot { machine, label, .. } = machine;
-        let refused = (machine.clone(), label.clone(), trigger.to_owned());
-        self.refused.lock().unwrap_or_else(PoisonError::into_inner).insert(refused);
-    }
-
-    pub(super) async fn detail(&self, id: Id) -> View<Detail<Internal>> {
+    async fn detail(&self, id: Id) -> View<Detail<Internal>> {
         let detail = self.observer().detail::<Internal>(id).await;
         detail.unwrap_or_else(|error| panic!("{id} has no view: {error}"))
     }
 
-    pub(super) fn worker(&self) -> Worker {
+    fn worker(&self) -> Worker {
         let actors = Actors::issue("test").unwrap_or_else(|error| panic!("{error}"));
         let failures = Arc::clone(&self.failures);
         let worker = Worker::new(&self.store, actors).on_error(move |failed| {
@@ -318,7 +305,7 @@ fn is_paused() -> bool {
     tokio::time::Instant::now() == virtual_time
 }
 
-pub(super) async fn run(worker: Worker) {
+async fn run(worker: Worker) {
     let run = tokio::time::timeout(NEVER_IDLE, worker.run_until_idle()).await;
     let run = run.unwrap_or_else(|_| panic!("not idle after {NEVER_IDLE:?} of virtual time"));
     run.unwrap_or_else(|error| panic!("the worker does not run: {error}"));

@@ -3,9 +3,8 @@
 //!
 //! [`TestEnvironment`] drives the machines of a test, step by step or until nothing is ready.
 //! [`TestTool`] is a service whose answers the test sets. [`Coverage`] reports which states and
-//! transitions a test has reached, and which events were refused, and [`walks`] generates sequences
-//! of events that reach each transition, which [`TestEnvironment::play`] plays on a stored machine.
-//! [`assert_upgrades`] checks a program against the definition of a released version.
+//! transitions a test has reached, and which events were refused. [`assert_upgrades`] checks a
+//! program against the definition of a released version.
 //!
 //! Time is that of a paused tokio runtime: it moves when the test
 //! [advances](TestEnvironment::advance) it, and it jumps to the next timer while a call is in
@@ -70,14 +69,11 @@
 mod clock;
 mod coverage;
 mod environment;
-mod play;
 mod tool;
 mod upgrades;
-mod walks;
 
 pub use clock::TestClock;
 pub use coverage::Coverage;
 pub use environment::TestEnvironment;
 pub use tool::{Reply, TestTool};
 pub use upgrades::assert_upgrades;
-pub use walks::{TestEvent, payload_of, walks};

@@ -1,5 +1,5 @@
 use std::{
-    collections::{BTreeMap, VecDeque},
+    collections::VecDeque,
     fmt,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
@@ -7,13 +7,7 @@ use std::{
 
 use serde_json::Value;
 
-use crate::{
-    contract::{
-        Answer, Applied, Attempt, Call, CallError, FoundBy, NoReceipt, Outcome, Perform, Tool,
-        ToolAnswer,
-    },
-    id::Id,
-};
+use crate::contract::{Answer, Applied, Attempt, Call, NoReceipt, Perform, Tool, ToolAnswer};
 
 /// The answer of a [`TestTool`] to one call.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -159,9 +153,7 @@ impl<T: Tool<Receipt: Clone, Refusal: Clone>> Perform<T> for TestTool<T> {
         let reply = {
             let mut script = self.script();
             script.calls.push(arguments);
-            let next = played::<T>(call.execution_id).map(|outcome| reply(outcome, false));
-            let next = next.or_else(|| script.replies.pop_front());
-            next.or_else(|| script.fallback.clone())
+            script.replies.pop_front().or_else(|| script.fallback.clone())
         };
         // A refusal of another type than a text cannot be made here.
         let refusal = || serde_json::from_value(UNEXPECTED.into());
@@ -169,46 +161,14 @@ impl<T: Tool<Receipt: Clone, Refusal: Clone>> Perform<T> for TestTool<T> {
         answer(reply.unwrap_or_else(unexpected)).await
     }
 
-    async fn find(&self, attempt: &Attempt<T>) -> ToolAnswer<T> {
-        let played = played::<T>(attempt.execution_id).map(|outcome| reply(outcome, true));
-        let found = played.or_else(|| self.script().found.clone());
+    async fn find(&self, _: &Attempt<T>) -> ToolAnswer<T> {
+        let found = self.script().found.clone();
         answer(found.unwrap_or_else(|| Reply::unknown("this service cannot be asked"))).await
     }
 }
 
 /// The reason for refusing a call without a reply.
 const UNEXPECTED: &str = "the test has set no reply to this call: add one with `TestTool::replies`";
-
-/// The outcomes of [`play`](super::TestEnvironment::play), by execution, each a `Result` as JSON.
-static PLAYED: Mutex<BTreeMap<Id, Value>> = Mutex::new(BTreeMap::new());
-
-/// Sets the outcome of an execution, or forgets it.
-pub(super) fn play(execution: Id, outcome: Option<Value>) {
-    let mut played = PLAYED.lock().unwrap_or_else(PoisonError::into_inner);
-    match outcome {
-        Some(outcome) => drop(played.insert(execution, outcome)),
-        None => drop(played.remove(&execution)),
-    }
-}
-
-fn played<T: Tool>(execution: Id) -> Option<Outcome<T>> {
-    let played = PLAYED.lock().unwrap_or_else(PoisonError::into_inner);
-    let outcome = serde_json::from_value(played.get(&execution)?.clone());
-    Some(outcome.unwrap_or_else(|error| {
-        Err(CallError::Failed(format!("the payload of the event is not an outcome: {error}")))
-    }))
-}
-
-/// The reply that leads to this outcome, of the call or of the status query after it.
-fn reply<R, N>(outcome: Result<R, CallError<N>>, is_query: bool) -> Reply<R, N> {
-    match outcome {
-        Ok(receipt) => Reply::Applied(receipt),
-        Err(CallError::NotApplied(FoundBy::Service(answer))) if is_query => Reply::Refused(answer),
-        Err(CallError::Refused(refusal)) => Reply::Refused(refusal),
-        Err(CallError::Failed(reason)) => Reply::Unknown(reason),
-        Err(_) => Reply::unknown("the answer was lost"),
-    }
-}
 
 async fn answer<R, N>(mut reply: Reply<R, N>) -> Answer<R, N> {
     loop {

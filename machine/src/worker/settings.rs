@@ -26,8 +26,6 @@ pub(super) struct Settings {
     pub(super) jitter: bool,
     /// It ends after the first entry in a journal.
     pub(super) single_step: bool,
-    /// It calls only some of the tools of its program.
-    pub(super) is_partial: bool,
 }
 
 impl Default for Settings {
@@ -44,7 +42,6 @@ impl Default for Settings {
             steps: 32,
             jitter: true,
             single_step: false,
-            is_partial: false,
         }
     }
 }
@@ -142,16 +139,6 @@ impl Worker {
     pub(crate) fn single_step(mut self) -> Self {
         (self.settings.concurrency, self.settings.steps) = (1, 1);
         self.settings.single_step = true;
-        self
-    }
-
-    /// Calls only these tools. `None` stands for those that are known at run time only. The others
-    /// are not missing.
-    #[cfg(feature = "testing")]
-    pub(crate) fn only_tools(mut self, is_called: impl Fn(Option<&str>) -> bool) -> Self {
-        self.executions.tools.retain(|name, _| is_called(Some(name.as_str())));
-        self.executions.others.take_if(|_| !is_called(None));
-        self.settings.is_partial = true;
         self
     }
 }

@@ -270,7 +270,7 @@ impl Worker {
         let (calls, actors) = (Arc::clone(&executions.calls), Arc::clone(&executions.actors));
         let tools = executions.tools.values().cloned().collect();
         let tool_names = executions.tools.keys().cloned().collect();
-        let other_tools = executions.others.is_some() || settings.is_partial;
+        let other_tools = executions.others.is_some();
         if !executions.tools.is_empty() || executions.others.is_some() {
             kinds.entry(execution::DEFINITION.name()).or_insert_with(|| Arc::new(executions));
         }
