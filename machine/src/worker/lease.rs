@@ -1,6 +1,3 @@
-#[cfg(all(test, feature = "testing"))]
-mod tests;
-
 use std::{
     sync::{
         Arc, Mutex, PoisonError, Weak,
@@ -143,3 +140,7 @@ impl Leases {
         }
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests;

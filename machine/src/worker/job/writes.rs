@@ -44,13 +44,8 @@ impl<H: Handler> Job<'_, H> {
         let moved = usize::from(!also.is_empty());
         let mut waits = std::mem::take(&mut self.waits);
         self.passed.clear();
-        // This program knows every field that it writes.
-        (self.is_for_others, self.is_of_other, self.ready_at) = (false, false, store.now());
-        (self.work.handler, self.work.deadline, self.work.others_at) = Default::default();
         let by = task.as_ref().map_or(MovedBy::Input, Task::moved_by);
-        if by == MovedBy::Takeover {
-            self.work.handler.attempts = self.attempt.saturating_sub(1);
-        }
+        self.begin_anew(by);
         self.machine = Some(machine);
         let next = self.after_move(ended || task.as_ref().is_some_and(Task::is_handed_back));
         let Some(mut machine) = self.machine.take() else { return Ok(Flow::End) };
@@ -136,6 +131,17 @@ impl<H: Handler> Job<'_, H> {
                 (self.on, self.attempt) = failing;
                 self.fail(Cause::NotWritten, error.class(), error.to_string(), hopeless).await
             }
+        }
+    }
+
+    /// Forgets what was tried before the transition.
+    fn begin_anew(&mut self, by: MovedBy) {
+        // This program knows every field that it writes.
+        (self.is_for_others, self.is_of_other) = (false, false);
+        self.ready_at = self.shared.store.now();
+        (self.work.handler, self.work.deadline, self.work.others_at) = Default::default();
+        if by == MovedBy::Takeover {
+            self.work.handler.attempts = self.attempt.saturating_sub(1);
         }
     }
 
