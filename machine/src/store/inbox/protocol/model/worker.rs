@@ -92,7 +92,15 @@ impl Worker {
             Attempted::Message(name) => Some(name),
             _ => None,
         };
-        let mut after = Seen { place: seen.place + 1, version: seen.version + 1, ..seen };
+        // The first transition of the handler after a takeover says only this: the machine stays.
+        let is_takeover = world.state.work.as_ref().is_some_and(|work| work.taken_over);
+        let by = match seen.chooses() {
+            Attempted::State if is_takeover => MovedBy::Takeover,
+            Attempted::State => MovedBy::Handler,
+            _ => MovedBy::Input,
+        };
+        let place = seen.place + usize::from(by != MovedBy::Takeover);
+        let mut after = Seen { place, version: seen.version + 1, ..seen };
         (after.passed, after.due_at, after.is_due) = ([false; 2], None, false);
         (after.handler_may, after.deadline_may) = (true, true);
         if let Some(name) = &handled {
@@ -103,14 +111,6 @@ impl Worker {
         } else {
             AfterMove::Yield { now: NOW }
         };
-        // The first transition of the handler after a takeover says only this.
-        let is_takeover = world.state.work.as_ref().is_some_and(|work| work.taken_over);
-        let by = match seen.chooses() {
-            Attempted::State if is_takeover => MovedBy::Takeover,
-            Attempted::State => MovedBy::Handler,
-            _ => MovedBy::Input,
-        };
-        let crashed_by_handler = world.facts.crashed_by_handler;
         let event = Event::Moved(Moved {
             token,
             revision: seen.revision,
@@ -126,9 +126,9 @@ impl Worker {
             if let Some(name) = &handled {
                 world.facts.handled[number(name)] += 1;
             }
-            world.moves(protocol, messages);
-            if by == MovedBy::Takeover {
-                world.facts.crashed_by_handler = crashed_by_handler;
+            match by {
+                MovedBy::Takeover => world.version += 1,
+                _ => world.moves(protocol, messages),
             }
         }
         if outcome == Some(EventOutcome::Goes) {
