@@ -230,8 +230,8 @@ impl TestEnvironment {
     }
 
     /// Adds what the machines in the store have reached so far, and the events that they have
-    /// refused: those that [`send`](Self::send) and [`play`](Self::play) have sent, and those that
-    /// wait now for a state that takes them.
+    /// refused: those that [`send`](Self::send) has sent, and those that wait now for a state that
+    /// takes them.
     ///
     /// # Panics
     ///
