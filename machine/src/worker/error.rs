@@ -7,7 +7,7 @@ use crate::{
 #[derive(thiserror::Error, machine_derive::Class)]
 #[non_exhaustive]
 pub enum WorkerError {
-    /// It cannot read machines, or arguments of calls, that it is to drive.
+    /// The worker cannot read stored machines of its kinds, or arguments of calls of its tools.
     #[error(
         "this worker cannot read all machines of its kinds; it was not started, and no machine was changed\n{check}"
     )]
@@ -15,10 +15,10 @@ pub enum WorkerError {
         /// The check that failed.
         check: Box<Check>,
     },
-    /// The lock file that shows other processes that this one is alive cannot be made.
+    /// Cannot create the lock file that shows other processes that this one is alive.
     #[error("cannot make a lock file next to the database: {0}")]
     Lock(String),
-    /// A tool makes other keys than those that are stored.
+    /// The keys of a tool differ from the stored ones.
     #[error(transparent)]
     Effect(#[from] EffectError),
     /// The store is closed, or cannot be written at the start.

@@ -2,7 +2,7 @@ use std::fmt;
 
 use crate::{id::Id, store::Cause};
 
-/// An attempt at a machine that failed; or a machine that nothing can move, with the cause
+/// A failed attempt at a machine; or a machine that nothing can move, with the cause
 /// [`Stuck`](Cause::Stuck), or a call whose tool is missing, with [`NoTool`](Cause::NoTool); see
 /// [`Worker::on_error`](super::Worker::on_error).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,11 +18,11 @@ pub struct FailedAttempt<'a> {
     pub step: &'static str,
     /// The number of the attempt, from 1.
     pub attempt: u32,
-    /// Why, without data.
+    /// The kind of the failure, without data.
     pub cause: Cause,
     /// The error with its sources, in the words of the program, which may repeat data.
     pub error: &'a str,
-    /// It is not tried again before a person requeues it.
+    /// The work is not tried again until a person requeues it.
     pub set_aside: bool,
 }
 

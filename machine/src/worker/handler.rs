@@ -5,24 +5,25 @@ use serde::de::DeserializeOwned;
 use super::Task;
 use crate::{stored::Restore, typed::Erased};
 
-/// Why a handler failed. Every error becomes one with `?`.
+/// Why a handler failed. `?` converts every error into a failure.
 pub type Failure = Box<dyn Error + Send + Sync>;
 
 /// What a handler of a machine, such as `AnyOrder`, returns.
 pub type Handled<M> = Result<Next<M>, Failure>;
 
-/// Does the work that the states of one kind of machine ask for.
+/// Handles the states of one kind of machine.
 ///
-/// Of each durable machine, the module that `#[machine]` makes has the trait `Handle`, with a
-/// method for each state, and `Driver`, which makes a handler from it; see
-/// [Handlers](macro@crate::machine#handlers). Implement this trait for what is the same in all
-/// states, or for all machines.
+/// For each durable machine, `#[machine]` generates the trait `Handle`, with a method for each
+/// state, and `Driver`, which turns an implementation into a handler; see
+/// [Handlers](macro@crate::machine#handlers). Implement `Handler` directly for work that is the
+/// same in all states, or for all machines.
 ///
-/// A worker calls it for a machine in a state that is not terminal, whenever the machine came into
-/// that state, something it waits for ended, or the time came that the handler asked for.
+/// A worker calls the handler for a machine in a state that is not terminal: when the machine has
+/// entered the state, when something that it waits for has ended, or when the time that the handler
+/// asked for has come.
 ///
 /// A handler runs at least once for each state: a worker can end at any moment, and another one
-/// calls the handler again. So what must not happen twice is a call of the state: see
+/// calls the handler again. If something must not happen twice, make it a call of the state: see
 /// [Invocations](macro@crate::machine#invocations).
 ///
 /// ```
@@ -55,8 +56,8 @@ pub trait Handler: Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// The worker tries again later, and after a number of attempts it sets the machine aside. The
-    /// machine stays as it was.
+    /// The worker tries again later, and sets the machine aside after a number of attempts. The
+    /// machine does not change.
     fn handle(
         &self,
         machine: Self::Machine,
@@ -76,8 +77,8 @@ pub(super) fn is_of_heads<H: Handler>() -> bool {
     <H::Machine as Restore>::DEFINITION.name == "agent_head"
 }
 
-/// A machine that a worker can drive: the erased form of one that is durable, and whose events can
-/// be read from JSON. Every such machine is.
+/// A machine that a worker can drive: the erased form of a durable machine whose events can be read
+/// from JSON. Every such machine implements this.
 pub trait Driven: Restore + Erased<Event: DeserializeOwned + Send> + Send + 'static {}
 
 impl<M: Restore + Erased<Event: DeserializeOwned + Send> + Send + 'static> Driven for M {}
@@ -115,21 +116,21 @@ pub(super) struct UnsupportedHere(pub(super) String);
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Next<M> {
-    /// The machine made a transition, or several: it is committed, together with what the handler
-    /// gave to its [`Task`]. Without a transition it is a failed attempt.
+    /// The machine made one or more transitions: they are committed, together with the writes of
+    /// the handler's [`Task`]. Without a transition, the attempt counts as failed.
     Commit(M),
-    /// Nothing to do until a message comes, a deadline is due, a child ends, or another writer
-    /// changes the machine. If there is no open call or child, no deadline, no queued message and
-    /// no move for a person, and the state is not `#[stable]`, the machine needs attention after a
-    /// minute.
+    /// The handler waits until a message arrives, a deadline is due, a child ends, or another
+    /// writer changes the machine. If there is no open call or child, no deadline, no queued
+    /// message and no move for a person, and the state is not `#[stable]`, the machine needs
+    /// attention after a minute.
     Wait,
-    /// Like [`Wait`](Self::Wait), but at most for this time, and at least for 10 ms; then the
-    /// handler is called again.
+    /// Like [`Wait`](Self::Wait), but for at most this time, and at least 10 ms; then the worker
+    /// calls the handler again.
     WaitFor(Duration),
 }
 
 impl<M> Next<M> {
-    /// After these transitions: the machine in its new state.
+    /// Commits these transitions: the machine in its new state.
     pub fn to(machine: impl Into<M>) -> Self {
         Self::Commit(machine.into())
     }

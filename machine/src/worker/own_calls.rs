@@ -30,15 +30,15 @@ impl<T: Callable> OwnCalls<T> {
         Self { store, machine, which: Which::Entry(entered), tool: PhantomData }
     }
 
-    /// Those of this session, oldest first, of the whole life of the machine. An invocation says
-    /// with `session = text` what its calls belong to. Calls of other sessions are not read.
+    /// The calls of this session, oldest first, from the whole life of the machine. An invocation
+    /// sets the session of its calls with `session = text`. Calls of other sessions are not read.
     #[must_use = "it is read when it is awaited"]
     pub fn of_session(self, session: impl Into<String>) -> Self {
         Self { which: Which::Session(session.into()), ..self }
     }
 
-    /// Those of the whole life of the machine, oldest first, apart from those that were
-    /// [pruned](Store::prune). All of them are read.
+    /// The calls of the whole life of the machine, oldest first, except [pruned](Store::prune)
+    /// ones. Reads all of them.
     #[must_use = "it is read when it is awaited"]
     pub fn all(self) -> Self {
         Self { which: Which::Life, ..self }
@@ -101,7 +101,7 @@ pub struct OwnCall<T: Callable> {
     pub outcome: Option<Outcome<T>>,
     /// When it ended (milliseconds since the Unix epoch); `None` while it has no outcome.
     pub ended_at: Option<Millis>,
-    /// It is unknown whether it took effect.
+    /// It is unknown whether the call took effect.
     pub is_in_doubt: bool,
     /// The execution as it was read.
     pub execution: Box<AnyExecution>,
@@ -134,8 +134,8 @@ impl<T: Callable> fmt::Debug for OwnCall<T> {
     }
 }
 
-/// Why the calls of a machine cannot be read. A handler that returns it is tried again, and its
-/// machine then set aside; `requeue` reads it again after a deployment.
+/// Why the calls of a machine cannot be read. A handler that returns this is tried again, and its
+/// machine is then set aside; after a deployment, `requeue` reads the calls again.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "most names of fields say enough")]

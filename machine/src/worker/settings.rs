@@ -68,35 +68,35 @@ impl Settings {
 }
 
 impl Worker {
-    /// Sets the duration of a lease; by default 30 s, and at least 100 ms. The worker renews it
-    /// after a third, and stops after two thirds without an answer of the store. When a process
-    /// ends, others on the same host take over with their next [sweep](Self::sweep), by default
-    /// within a second; one that is frozen is noticed when its leases end. A short lease costs a
-    /// write for each machine and third of it.
+    /// Sets the duration of a lease; by default 30 s, and at least 100 ms. The worker renews a
+    /// lease after a third of its duration, and stops after two thirds without an answer of the
+    /// store. When a process ends, others on the same host take over with their next
+    /// [sweep](Self::sweep), by default within a second; a frozen process is noticed when its
+    /// leases end. Short leases cost writes: one for each machine in each third of a lease.
     pub fn lease(mut self, time: Duration) -> Self {
         self.settings.lease = time.max(SHORTEST_LEASE);
         self
     }
 
-    /// Sets the number of machines that it drives at the same time; by default 16.
+    /// Sets the number of machines that the worker drives at the same time; by default 16.
     pub fn concurrency(mut self, machines: usize) -> Self {
         self.settings.concurrency = machines.max(1);
         self
     }
 
-    /// Sets the number of attempts of a handler, a deadline or a message before it is set aside; by
+    /// Sets the number of attempts after which a handler, a deadline or a message is set aside; by
     /// default 5.
     ///
-    /// An interrupted attempt counts, too: the process ended, or the lease was lost. After two such
-    /// attempts a machine runs in isolation, with nothing else running, so that one that kills its
-    /// process takes no others with it.
+    /// An attempt also counts if it was interrupted: the process ended, or the lease was lost.
+    /// After two such attempts, a machine runs in isolation, with nothing else running, so that a
+    /// machine that kills its process affects no others.
     pub fn attempts(mut self, max_attempts: u32) -> Self {
         self.settings.attempts = max_attempts.max(1);
         self
     }
 
     /// Sets the delay after the first failure, and the longest delay; by default 1 s and 5 min.
-    /// Each delay is up to a fifth shorter, by another part for each machine.
+    /// Each delay is up to a fifth shorter, by an amount that differs between machines.
     pub fn backoff(mut self, first: Duration, longest: Duration) -> Self {
         (self.settings.first_delay, self.settings.longest_delay) = (first, longest);
         self
@@ -109,17 +109,17 @@ impl Worker {
         self
     }
 
-    /// Sets the interval at which it polls for work, and for workers whose process has ended; by
-    /// default every second, and at most every 10 ms. It is a few indexed reads, however many
-    /// machines wait.
+    /// Sets the interval at which the worker polls for work, and for workers whose process has
+    /// ended; by default every second, and at most every 10 ms. A poll takes a few indexed reads,
+    /// however many machines wait.
     pub fn sweep(mut self, time: Duration) -> Self {
         self.settings.sweep = time.max(SHORTEST_SWEEP);
         self
     }
 
-    /// Sets the time limit of a handler; by default none. One that takes longer is stopped at its
-    /// next `.await`, and that is a failed attempt. One that blocks its thread cannot be stopped:
-    /// its lease is no longer renewed, so that another worker takes over, and its result is
+    /// Sets the time limit of a handler; by default none. A handler that exceeds it is stopped at
+    /// its next `.await`, which counts as a failed attempt. A handler that blocks its thread cannot
+    /// be stopped: its lease is no longer renewed, so another worker takes over, and its result is
     /// discarded. Calls of tools have separate timeouts.
     pub fn handler_limit(mut self, time: Duration) -> Self {
         self.settings.handler_limit = Some(time);
@@ -128,8 +128,8 @@ impl Worker {
 
     /// Sets how long [`Running::stop`](super::Running::stop) waits for handlers and calls; by
     /// default 10 s. Then handlers are stopped, and other workers begin their states again; soon
-    /// after, it no longer waits for those that block their thread. Calls of tools run on as tasks
-    /// of the runtime, so that their receipts are kept.
+    /// after, the worker no longer waits for handlers that block their thread. Calls of tools
+    /// continue as tasks of the runtime, so that their receipts are kept.
     pub fn grace(mut self, time: Duration) -> Self {
         self.settings.grace = time;
         self

@@ -25,8 +25,8 @@ use crate::{
 /// The context of a handler: the machine that it works on, and the writes to commit together with
 /// its transition.
 ///
-/// A helper that reads can have it as `&Task`, also across an `.await`. A handler that needs
-/// [`actors`](Self::actors) and adds writes clones them.
+/// Pass `&Task` to helpers that only read; it can be held across an `.await`. A handler that needs
+/// [`actors`](Self::actors) and adds writes clones the actors.
 pub struct Task {
     shared: Arc<Shared>,
     lease: Arc<HeldLease>,
@@ -117,8 +117,8 @@ impl Task {
         }
     }
 
-    /// The store, for reading. What is written with it is written at once, whether or not the
-    /// transition is.
+    /// The store, for reading. Writes through it take effect at once, whether or not the transition
+    /// is written.
     #[must_use]
     pub fn store(&self) -> &Store {
         &self.shared.store
@@ -136,7 +136,7 @@ impl Task {
         self.lease.id
     }
 
-    /// Creates a machine, in the batch of the transition. It is not an execution: a state makes
+    /// Creates a machine, in the batch of the transition. Executions are refused: a state makes
     /// calls by [`#[invoke]`](macro@crate::machine#invocations).
     pub fn create(&mut self, machine: impl Durable + 'static) {
         self.created.get_mut().push(Box::new(machine));
@@ -158,22 +158,22 @@ impl Task {
         self.messages.push((to, message));
     }
 
-    /// The calls of this tool that the machine has made with its newest entry into its state, in
-    /// the order of their places. [`of_session`](OwnCalls::of_session) gives those of a session,
-    /// and [`all`](OwnCalls::all) those of its whole life. For [`Action`](crate::contract::Action),
-    /// the calls of all tools.
+    /// The calls of this tool that the machine made with its newest entry into its state, in order
+    /// of position. [`of_session`](OwnCalls::of_session) returns the calls of a session instead,
+    /// and [`all`](OwnCalls::all) the calls of the machine's whole life. For
+    /// [`Action`](crate::contract::Action), returns the calls of all tools.
     #[must_use = "it is read when it is awaited"]
     pub fn calls<T: Callable>(&self) -> OwnCalls<T> {
         OwnCalls::new(self.store().clone(), self.id(), self.entered)
     }
 
     /// The child machines of this kind that belong to the [visit](macro@crate::machine#visits),
-    /// oldest first. It is time to join them when all have ended. [`Store::children`] lists those
-    /// of the machine's whole life.
+    /// oldest first. Join them when all have ended. [`Store::children`] lists the children of the
+    /// machine's whole life.
     ///
     /// # Errors
     ///
-    /// [`LoadError`] if the storage, or one of them, cannot be read now.
+    /// [`LoadError`] if the storage, or a child, cannot be read now.
     // Not an `async fn`: its future borrows nothing, so that writes can be added while it is there.
     pub fn children<M: Restore + Send>(
         &self,
@@ -192,8 +192,8 @@ impl Task {
     }
 
     /// The outcome of the call that the state makes by `#[invoke]`, if its table names no triggers
-    /// for it; `None` as long as there is none. The transition that the handler returns takes it;
-    /// without one, the handler gets it again.
+    /// for it; `None` until the call has ended. The transition that the handler returns takes the
+    /// outcome; without a transition, the handler gets it again.
     ///
     /// This is for a [`Handler`](super::Handler): a
     /// [method of the state](macro@crate::machine#handlers) is called with the outcome.
@@ -206,7 +206,7 @@ impl Task {
     }
 
     /// The outcomes of the set of calls that the state makes by `#[invoke]`, in its order, if its
-    /// table names no triggers for them; `None` as long as one is missing.
+    /// table names no triggers for them; `None` until all calls have ended.
     ///
     /// # Errors
     ///
@@ -217,8 +217,9 @@ impl Task {
         read.collect::<serde_json::Result<_>>().map(Some)
     }
 
-    /// Returns whether the worker still holds the lease. Without it, nothing of this task will be
-    /// written; a long handler can ask, to stop early. It is stopped at its next `.await` anyway.
+    /// Returns whether the worker still holds the lease. Without the lease, nothing of this task
+    /// will be written, so a long-running handler can check this and stop early. The worker stops
+    /// it at its next `.await` anyway.
     #[must_use]
     pub fn is_valid(&self) -> bool {
         self.lease.is_valid(self.store())

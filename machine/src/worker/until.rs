@@ -69,8 +69,8 @@ pub struct Running {
 }
 
 impl Worker {
-    /// Starts it as a task of the current tokio runtime. If it refuses to start, [`Running::ended`]
-    /// completes, and [`Running::stop`] returns the error.
+    /// Starts the worker as a task of the current tokio runtime. If it refuses to start,
+    /// [`Running::ended`] completes, and [`Running::stop`] returns the error.
     ///
     /// # Panics
     ///
@@ -89,14 +89,15 @@ impl Worker {
     }
 
     /// Runs until this future completes. Then it takes no new work, begins no call, and finishes
-    /// its current work or hands it back. If the returned future is dropped before, its leases end
-    /// by themselves, and its calls run on as tasks of the runtime.
+    /// its current work or hands it back. If the returned future is dropped before then, the leases
+    /// expire, and the calls continue as tasks of the runtime.
     ///
     /// # Errors
     ///
     /// [`WorkerError::Unavailable`] if the store is closed or cannot be written at the start,
-    /// [`WorkerError::Incompatible`] if it cannot read what it is to drive, [`WorkerError::Effect`]
-    /// if a tool makes other keys than those that are stored, and [`WorkerError::Lock`].
+    /// [`WorkerError::Incompatible`] if the worker cannot read stored machines or arguments,
+    /// [`WorkerError::Effect`] if the keys of a tool differ from the stored ones, and
+    /// [`WorkerError::Lock`].
     pub async fn run_until(self, stop: impl Future<Output = ()> + Send) -> Result<(), WorkerError> {
         let asked = Arc::new(Stop::default());
         let run = Box::pin(self.run(Until::Stopped(Arc::clone(&asked))));
@@ -109,11 +110,11 @@ impl Worker {
         }
     }
 
-    /// Runs until nothing is ready. Before it ends, it tries again what it could not write, and
-    /// what it stopped because its lease ran out. What waits for a message, a deadline, another
-    /// attempt, a key that is held, or a call that another worker makes is left for later. A call
-    /// whose tool no live worker has, because a [`tool`](Self::tool) was forgotten or its program
-    /// does not run, is reported to [`on_error`](Self::on_error), and by `tracing` as a warning.
+    /// Runs until nothing is ready. Before it ends, it retries failed writes, and work that it
+    /// stopped because its lease ran out. Work that waits for a message, a deadline, another
+    /// attempt, a held key, or a call of another worker is left for later. If no live worker has
+    /// the tool of a call, because a [`tool`](Self::tool) was forgotten or its program is not
+    /// running, [`on_error`](Self::on_error) and a warning of `tracing` report it.
     ///
     /// # Errors
     ///
@@ -124,8 +125,8 @@ impl Worker {
 }
 
 impl Running {
-    /// Waits until it has ended without being asked, as when it refuses to start, or the store was
-    /// closed. Then [`stop`](Self::stop) returns the reason.
+    /// Waits until the worker ends without a request to stop, for example because it refuses to
+    /// start, or the store was closed. [`stop`](Self::stop) then returns the reason.
     ///
     /// ```
     /// # use machine::{actor::Actors, store::Store, worker::Worker};

@@ -37,11 +37,11 @@ use crate::{
 /// Drives the machines of a store: polls for ready ones, runs their handlers, and commits the
 /// transitions.
 ///
-/// A machine is ready when it came into a state that is not terminal, when a message for it has
-/// come, when one of its deadlines is due, or when a machine that it waits for has ended. Then the
-/// worker takes a lease on it, and begins with what came first: it fires what is due, applies the
-/// messages that the state takes, and calls the handler of its kind. Everything is written under
-/// the lease: a worker that lost it, because it was frozen or cut off, writes nothing more.
+/// A machine is ready when it has entered a state that is not terminal, when it has a new message,
+/// when one of its deadlines is due, or when a machine that it waits for has ended. The worker then
+/// takes a lease on the machine and works in order of arrival: it fires due deadlines, applies the
+/// messages that the state takes, and calls the handler of its kind. All writes need the lease: a
+/// worker that has lost it, because it was frozen or cut off, writes nothing more.
 ///
 /// Executions are machines too. The worker calls their tools: idempotent ones with retries,
 /// irreversible ones under permits, which never move to another worker.
@@ -104,9 +104,9 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// A worker without handlers and tools, which does nothing yet. Of the kinds that it gets a
-    /// [`handler`](Self::handler) for, it also fires the deadlines and applies the messages;
-    /// executions are run once it has a [`tool`](Self::tool). It acts as these actors.
+    /// Creates a worker without handlers and tools, which acts as these actors and does nothing
+    /// yet. For each kind with a [`handler`](Self::handler), it also fires deadlines and applies
+    /// messages; it runs executions once it has a [`tool`](Self::tool).
     ///
     /// A machine for which no live worker has a handler or a tool needs attention after a minute,
     /// and is reported by `tracing`; [`Store::workers`] lists the workers that are alive.
@@ -128,17 +128,17 @@ impl Worker {
     /// of the same kind replaces it.
     ///
     /// A worker whose program cannot read machines of the kind that have not ended does not start;
-    /// see [`check`](Self::check). Those that newer programs have written are left to workers of
-    /// newer programs.
+    /// see [`check`](Self::check). It leaves machines that newer programs have written to their
+    /// workers.
     pub fn handler<H: Handler>(mut self, handler: H) -> Self {
         self.kinds.insert(<H::Machine as Restore>::DEFINITION.name(), Arc::new(handler));
         self.declared.machine::<H::Machine>();
         self
     }
 
-    /// Drives a machine none of whose states asks for a [handler](macro@crate::machine#handlers):
-    /// each transition is made by a person, a deadline, or the outcome of a call of `#[invoke]`, or
-    /// its state may last. Of others it does not compile.
+    /// Drives a machine without states that need a [handler](macro@crate::machine#handlers): each
+    /// transition is made by a person, a deadline, or the outcome of a call of `#[invoke]`, or its
+    /// state may last. Does not compile for other machines.
     ///
     /// ```
     /// use machine::{actor::Human, contract::{CallError, Tool}, machine, worker::Worker};
@@ -175,10 +175,10 @@ impl Worker {
         self.handler(Waits::<M>::NEW)
     }
 
-    /// Runs the executions of this tool with this service. When the worker starts, an irreversible
-    /// tool becomes one in the store, and its keys are compared with those of earlier attempts; see
-    /// [`Tool::identity`]. The arguments of calls that have not ended must fit the type of the
-    /// tool; see [`check`](Self::check).
+    /// Runs the executions of this tool with this service. When the worker starts, it registers an
+    /// irreversible tool as such in the store, and compares its keys with those of earlier
+    /// attempts; see [`Tool::identity`]. The arguments of calls that have not ended must fit the
+    /// type of the tool; see [`check`](Self::check).
     pub fn tool<T: Tool>(mut self, service: impl Perform<T> + 'static) -> Self {
         self.executions.tools.insert(tool_name::<T>(), Arc::new(Tooled::<T, _>::new(service)));
         self.declared.tool(named_tool::<T>());
@@ -197,7 +197,7 @@ impl Worker {
         self
     }
 
-    /// Applies messages of actors of this type, too. Those of the library are known.
+    /// Also applies messages of actors of this type. The worker knows the library's own actors.
     ///
     /// A message carries the [`KIND`](Actor::KIND) of its sender, because it may come from another
     /// process; so two types of a program must not share one.
@@ -206,11 +206,11 @@ impl Worker {
         self
     }
 
-    /// Sets a callback for failed attempts, such as one that writes them to the log of the program,
-    /// also if they are tried again. It is called once the failure is on disk, on the task of the
-    /// machine, so it must not block. It is also called for a machine of its kinds that nothing can
-    /// move, for a minute or longer, and once for each tool that its machines call and no live
-    /// worker has: after a minute, or when [`run_until_idle`](Self::run_until_idle) ends.
+    /// Sets a callback for failed attempts, including those that will be tried again, for example
+    /// to write them to the log of the program. The callback runs once the failure is on disk, on
+    /// the task of the machine, so it must not block. It also reports a machine that nothing can
+    /// move for a minute or longer, and, once each, tools that its machines call and no live worker
+    /// has: after a minute, or when [`run_until_idle`](Self::run_until_idle) ends.
     ///
     /// `tracing` has the same events without the text of the error, which may repeat data.
     ///
@@ -228,11 +228,11 @@ impl Worker {
         self
     }
 
-    /// Checks that it can start: reports machines of its handlers' kinds that their definitions or
-    /// types cannot read, calls that have not ended and that its tools cannot read or would not
-    /// run, and tools that make other keys than those that are stored. Of each definition it reads
-    /// the 500 oldest and the 500 newest machines that have not ended; [`OpenOptions::check`] reads
-    /// all. Changes nothing.
+    /// Checks whether the worker can start. Reports machines of its handlers' kinds that their
+    /// definitions or types cannot read, unfinished calls that its tools cannot read or would not
+    /// run, and tools whose keys differ from the stored ones. For each definition, reads the 500
+    /// oldest and the 500 newest machines that have not ended; [`OpenOptions::check`] reads all.
+    /// Changes nothing.
     ///
     /// [`OpenOptions::check`]: crate::store::OpenOptions::check
     ///
