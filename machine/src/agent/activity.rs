@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::{ActiveTurn, Agent, AgentId, CallTarget, TurnId, Work};
 use crate::worker::{Failure, Task};
 
-/// What a turn does now, as far as its worker tells.
+/// The current activity of a turn, as its worker reports it.
 #[allow(missing_docs, reason = "the names of the fields say enough")]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "activity", rename_all = "snake_case")]
@@ -13,17 +13,16 @@ use crate::worker::{Failure, Task};
 pub enum Activity {
     /// Its agent runs.
     Thinking,
-    /// Its agent runs a tool by itself, which only the agent can tell. The calls of a step are
-    /// executions, which have events of their own.
+    /// Its agent runs a tool by itself, which only the agent can report. The calls of a step are
+    /// executions, which have their own events.
     ExecutingTool { current_tool: String },
     /// It makes the calls of an answer, and waits for their results.
     AwaitingToolResult { waiting_tool_count: usize },
 }
 
-/// An agent that tells a function what it does. These signals are best effort: they are in no batch
-/// and in no journal, one that is lost is not repeated, and nothing depends on them. The function
-/// must return at once, so let it send to a channel that does not wait; if it panics, the turn
-/// continues.
+/// An agent that reports its activity to a function. These signals are best effort: no batch and no
+/// journal has them, a lost signal is not repeated, and nothing depends on them. The function must
+/// return at once, so send to a non-blocking channel; if the function panics, the turn continues.
 ///
 /// ```
 /// use machine::agent::{Agent, Driver, Signalling};

@@ -57,7 +57,7 @@ impl Agents {
     }
 
     /// Adds a turn to the queue of its agent. If the agent is idle and its queue is empty, the turn
-    /// is dispatched in the same batch. To repeat it changes nothing.
+    /// is dispatched in the same batch. Repeating the call changes nothing.
     ///
     /// # Errors
     ///
@@ -66,8 +66,8 @@ impl Agents {
         self.add(&new, false).await
     }
 
-    /// Adds a turn for an action of a person, and dispatches it in the same batch. To repeat it
-    /// changes nothing.
+    /// Adds a turn for an action of a person, and dispatches it in the same batch. Repeating the
+    /// call changes nothing.
     ///
     /// # Errors
     ///
@@ -104,12 +104,12 @@ impl Agents {
         self.write(head, &stored, &request, None).await
     }
 
-    /// Stops a turn, in the queue or active, as [requested](StopReason::Requested) by a person. It
-    /// is delivered with this reason: without running, if it has not begun; otherwise its [`Agent`]
-    /// is dropped within about a second, or its result is that of the stopped turn. The queued
-    /// turns that it has delegated are stopped, too. To stop a turn that is stopped, or has ended,
-    /// changes nothing. The operator log has a line of each stop, with its answer, and the journal
-    /// of the head names the person.
+    /// Stops a turn, in the queue or active, as [requested](StopReason::Requested) by a person. The
+    /// turn is delivered with this reason. A turn that has not begun does not run; otherwise, the
+    /// future of its [`Agent`] is dropped within about a second, or its result becomes the result
+    /// of the stopped turn. The queued turns that it delegated are stopped, too. Stopping a turn
+    /// that is stopped, or has ended, changes nothing. The operator log has a line for each stop,
+    /// with its answer, and the journal of the head names the person.
     ///
     /// # Errors
     ///
@@ -169,10 +169,10 @@ impl Agents {
         self.write(head, &stored, &request, Some(act)).await
     }
 
-    /// Answers a call of an agent to [something outside](super::CallTarget::Outside), with JSON. An
-    /// answer whose [card](Card) would be nested too deeply, one level more than the answer, is
-    /// kept as its text. If its turn waits for it no longer, the answer is kept, and changes
-    /// nothing. To repeat it changes nothing.
+    /// Answers a call of an agent to [something outside](super::CallTarget::Outside), with JSON. If
+    /// the [card](Card) would be nested too deeply (one level more than the answer), it keeps the
+    /// answer as text. If the turn no longer waits for the answer, the store keeps it, and nothing
+    /// else changes. Repeating the call changes nothing.
     ///
     /// # Errors
     ///

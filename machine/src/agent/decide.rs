@@ -6,7 +6,7 @@ use super::{
 };
 use crate::clock::Millis;
 
-/// The rows that a request reads: those that are on the [page](super) of agents.
+/// The rows that a request reads, as the [page](super) of agents lists them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct TurnRows {
     /// The heads of the agents.
@@ -19,8 +19,7 @@ pub struct TurnRows {
     pub ends: BTreeMap<MemberId, Millis>,
 }
 
-/// The writes of a request, which are atomic. The batch of a request that was written before is
-/// empty.
+/// The atomic writes of a request. If the request was written before, the batch is empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TurnBatch {
     /// The head that changes.

@@ -18,22 +18,23 @@ use crate::{
     worker::{Failure, Handled, Handler, Next, Task},
 };
 
-/// Does the work of the turns of agents.
+/// Runs the turns of agents.
 pub trait Agent: Send + Sync + 'static {
     /// Works on the current step of the active turn of an agent: returns its deliverable, or an
     /// answer of a model with calls. The cards of earlier steps are in the output box.
     ///
-    /// It runs at least once for a step: a worker can end at any moment, and another one begins
-    /// again. Of all that have run, one counts. If it cannot be written, the same worker tries the
-    /// write again without it. When the turn is [stopped](super::Agents::stop), or its time is up,
-    /// it is dropped at an `.await`. After a call that was the
-    /// [last one](ActiveTurn::must_deliver) it can only deliver.
+    /// This runs at least once for a step: a worker can end at any moment, and another one begins
+    /// again. Only one of the runs counts. If its result cannot be written, the same worker retries
+    /// the write without running the agent again. When the turn is [stopped](super::Agents::stop),
+    /// or its time is up, the future is dropped at an `.await`. After a call that was the [last
+    /// one](ActiveTurn::must_deliver), the agent can only deliver.
     ///
     /// # Errors
     ///
-    /// The worker tries again later. Each step has as many attempts as the worker [says][attempts],
-    /// and a worker that is lost has used one. One more is that of the library, which stops the
-    /// turn: it is delivered with [this reason](super::StopReason::Attempts).
+    /// The worker tries again later. Each step has as many attempts as the worker
+    /// [allows][attempts], and a lost worker has used one. After these, the library makes one more
+    /// attempt, which stops the turn: it is delivered with [this
+    /// reason](super::StopReason::Attempts).
     ///
     /// [attempts]: crate::worker::Worker::attempts
     fn run(
@@ -47,9 +48,8 @@ pub trait Agent: Send + Sync + 'static {
 /// The time between two looks whether a turn that runs is stopped.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// Drives the heads of all agents of a store: dispatches their turns, claims them, or takes them
-/// over, has them run, makes their calls, reports each result, and delivers. Another handler can
-/// wrap it.
+/// Drives the heads of all agents of a store: dispatches, claims, takes over and runs their turns,
+/// makes their calls, reports each result, and delivers. Another handler can wrap it.
 #[derive(Debug)]
 pub struct Driver<A>(pub A);
 

@@ -4,8 +4,8 @@ use crate::{
     store::LoadError,
 };
 
-/// Why an act on the agents of a store failed. Nothing was changed, unless the storage says
-/// [`Indeterminate`](crate::store::Unavailable::Indeterminate): then repeat the act, with the same
+/// Why an act on the agents of a store failed. Nothing was changed, unless the storage returns
+/// [`Indeterminate`](crate::store::Unavailable::Indeterminate): then repeat the act with the same
 /// ids.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
@@ -13,10 +13,10 @@ pub enum AgentError {
     /// The protocol refuses it.
     #[error(transparent)]
     Refused(#[from] TurnRefusal),
-    /// What it needs was not read.
+    /// Required rows were not read.
     #[error(transparent)]
     Load(#[from] LoadError),
-    /// It was not written.
+    /// The batch was not written.
     #[error(transparent)]
     Commit(#[from] EffectError),
 }

@@ -16,15 +16,15 @@ use crate::{
     store::{Committed, LoadError, Position, Store},
 };
 
-/// An event of an agent. Its JSON has the members of its kind beside the others.
+/// An event of an agent. Its JSON has the members of its kind next to the others.
 #[allow(missing_docs, reason = "most names of fields say enough")]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct AgentEvent {
     /// `evt.agent.`, the name of the agent as it is, and `.task`, `.step` or `.state`.
     pub subject: String,
-    /// The entry of the journal that it is made from. Each entry has at most one event of a
-    /// subject, so position and subject tell whether an event is a repeated one.
+    /// The journal entry that the event is derived from. Each entry has at most one event per
+    /// subject, so position and subject identify repeated events.
     #[serde(serialize_with = "as_text")]
     pub position: Position,
     pub timestamp: Millis,
@@ -38,7 +38,7 @@ pub struct AgentEvent {
     pub kind: AgentEventKind,
 }
 
-/// What an [`AgentEvent`] tells: ids and numbers, no contents.
+/// The data of an [`AgentEvent`]: ids and numbers, no contents.
 #[allow(missing_docs, reason = "most names of fields say enough")]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
@@ -61,7 +61,7 @@ pub enum AgentEventKind {
     },
 }
 
-/// How far a step is.
+/// The progress of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -80,11 +80,11 @@ pub enum StepPhase {
     Delivered,
 }
 
-/// Makes the events of agents from the journal of a store: what
-/// [`subscribe`](Store::subscribe) yields, from any position. There is no other log.
+/// Derives the events of agents from the journal of a store, as [`subscribe`](Store::subscribe)
+/// yields it, from any position. There is no other log.
 ///
-/// Keep the position of an entry when all of its events are dealt with, and resume there. Until
-/// then they may come again.
+/// Save the position of an entry after you have processed all of its events, and resume there.
+/// Until then, the events may come again.
 ///
 /// ```
 /// # use machine::{agent::AgentEvents, store::{LoadError, Position, Store}};
@@ -122,9 +122,9 @@ impl AgentEvents {
         Self { store: store.clone(), heads: Mutex::default() }
     }
 
-    /// The events of an entry: none if it is no transition of an agent, otherwise that of the step,
-    /// if it has moved on, that of the task, if the turn has ended, and that of the state. Entries
-    /// may come in any order; those that follow each other need no read.
+    /// The events of an entry: none if it is not a transition of an agent; otherwise the event of
+    /// the step, if it has moved on, of the task, if the turn has ended, and of the state. Entries
+    /// may come in any order; consecutive entries need no read.
     ///
     /// # Errors
     ///

@@ -32,7 +32,7 @@ pub struct ActiveTurn {
     pub unmade: u32,
     /// The turns that it has delegated and no longer waits for: their calls were overdue.
     pub overdue: Vec<TurnId>,
-    /// The number of answers in a row that were rejected: none of their calls was made.
+    /// The number of consecutive rejected answers: none of their calls was made.
     pub rejected: u32,
     /// The calls of the current step that wait for their results, in order.
     pub waiting: Vec<Member>,
@@ -78,8 +78,8 @@ pub struct Member {
     pub source: CallSource,
     /// From this time on, the result is that the call is overdue.
     pub deadline: Option<Millis>,
-    /// Applies if the result does not say otherwise. A call that timed out has none, and does not
-    /// end the turn.
+    /// Applies unless the result says otherwise. A call that timed out has no continuation, and
+    /// does not end the turn.
     pub after: AfterExecution,
 }
 
@@ -87,7 +87,7 @@ pub struct Member {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CallSource {
-    /// The execution at this place among those of the step. Perhaps an earlier step has made it.
+    /// The execution at this position in the step. An earlier step may have made it.
     Execution(u32),
     /// A turn of another agent.
     Turn(TurnId),

@@ -29,7 +29,7 @@ pub struct AgentOverview {
     pub queued: Vec<QueuedTurn>,
     /// The queue has more turns than these.
     pub more_queued: bool,
-    /// Its last delivered turns, newest first, as far as the newest entries of its head have them.
+    /// Its last delivered turns, newest first, if the newest entries of its head contain them.
     pub delivered: Vec<DeliveredTurn>,
 }
 
@@ -75,7 +75,7 @@ pub struct WaitingCall {
     pub index: u32,
     /// The `tool_call_id` of the model provider.
     pub call_id: String,
-    /// What has its result: an `execution`, a `turn` of another agent, or someone `outside`.
+    /// The source of its result: an `execution`, a `turn` of another agent, or someone `outside`.
     pub source: &'static str,
     /// That execution or turn.
     pub id: Option<Id>,
@@ -118,9 +118,9 @@ pub struct DeliveredTurn {
 }
 
 impl Observer {
-    /// A page of the agents of the store, each with at most `turns` of its queued turns, and of its
-    /// last delivered ones. An agent that cannot be read is listed as an error, and so is, after
-    /// its agent, a queued turn.
+    /// A page of the agents of the store, each with at most `turns` queued turns and `turns` of the
+    /// last delivered ones. An unreadable agent is listed as an error; an unreadable queued turn is
+    /// listed as an error after its agent.
     ///
     /// # Errors
     ///

@@ -47,8 +47,9 @@ struct Bodies<'a> {
 }
 
 impl Conversation {
-    /// Reads the cards of the output box of a turn, and makes its conversation. `task` is what the
-    /// model is told to do in a turn, the same each time; earlier turns of the box are among them.
+    /// Reads the cards of the output box of a turn, and makes its conversation. `task` returns the
+    /// instructions of a turn for the model, the same each time; earlier turns of the box are
+    /// included.
     ///
     /// # Errors
     ///
@@ -67,7 +68,7 @@ impl Conversation {
     }
 
     /// Makes the conversation of a turn from all cards of its output box, in the order in which
-    /// they were written, and from the deliverables of the turns that it has delegated.
+    /// they were written, and from the deliverables of the turns that it delegated.
     ///
     /// # Errors
     ///

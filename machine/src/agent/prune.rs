@@ -24,7 +24,7 @@ pub struct PrunedTurns {
     pub turns: u64,
     /// The number of their cards.
     pub cards: u64,
-    /// The problems of agents of which something could not be read. They keep the rest.
+    /// The problems of agents with unreadable rows. The rest of their turns are kept.
     pub problems: Vec<Problem>,
 }
 
@@ -39,15 +39,15 @@ impl fmt::Display for PrunedTurns {
 
 impl Agents {
     /// Deletes the bodies of the cards, and the answers from outside, of turns that were delivered
-    /// at least this long ago. Of each agent, the `keep` delivered turns that were enqueued last
-    /// are kept. Each turn is pruned in one batch, while its agent works on others. What stays is
-    /// on the [page](super) of agents. The operator log has a line when it begins, and another one
-    /// with its outcome.
+    /// at least this long ago. Keeps the `keep` most recently enqueued of the delivered turns of
+    /// each agent. Each turn is pruned in one batch, while its agent works on others. The
+    /// [page](super) of agents says what stays. The operator log gets a line at the beginning, and
+    /// another one with the outcome.
     ///
     /// # Errors
     ///
-    /// [`AgentError`] if the storage cannot do it now, or a head cannot be read, so that what its
-    /// turn reads is unknown. What was pruned until then stays pruned.
+    /// [`AgentError`] if the storage cannot do it now, or if a head cannot be read, because the
+    /// boxes that its turn reads are then unknown. Turns that were pruned until then stay pruned.
     pub async fn prune(
         &self,
         delivered_for: Duration,

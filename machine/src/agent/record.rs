@@ -12,12 +12,12 @@ use crate::{Id, clock::Millis, journal::Digest};
 pub struct Task {
     /// The input. The turn only reads it.
     pub context_box: BoxId,
-    /// The number of cards at the start of the context box that are the input. Later cards are not
+    /// The number of cards at the start of the context box that form the input. Later cards are not
     /// read, so that the input does not change while other turns write to the box.
     pub context_cards: u64,
     /// The output. Only the turn writes to it.
     pub output_box: BoxId,
-    /// The trace that the turn belongs to. A delegated turn has that of its parent.
+    /// The trace that the turn belongs to. A delegated turn has the trace of its parent.
     pub trace: Id,
     #[serde(default = "unreadable", deserialize_with = "readable")]
     pub terms: Terms,
@@ -40,14 +40,14 @@ fn unreadable() -> Terms {
     Terms { unreadable: true, ..Terms::default() }
 }
 
-/// The terms of a task. The rest of the task is enough to deliver the turn, if they cannot be read.
+/// The terms of a task. If they cannot be read, the rest of the task is enough to deliver the turn.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Terms {
     /// The fields that the result must have (`task.result_fields`).
     pub result_fields: Vec<String>,
     /// The limits of the turn.
     pub limits: Limits,
-    /// They could not be read, and are the default ones. A worker stops the turn as
+    /// The stored terms could not be read, so these are the defaults. A worker stops the turn as
     /// [unreadable](StopReason::Unreadable).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unreadable: bool,
@@ -152,8 +152,8 @@ pub enum TurnStatus {
 }
 
 /// The use of a box as an output. All live turns (queued or active) that write to a box belong to
-/// one agent, whose turns run one after the other: so the box has one writer. It stays when none
-/// is live.
+/// one agent, whose turns run one after the other, so the box has one writer. The record stays when
+/// no turn is live.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct BoxUse {
     /// The agent of the live turns, or of the last one.
@@ -229,8 +229,8 @@ pub struct NewCard {
     pub size: u64,
 }
 
-/// A card, without its body. Cards are never changed. A body that is nested more than 120 levels
-/// deep is its text, because no program could read it again.
+/// A card, without its body. Cards are immutable. A body that is nested more than 120 levels deep
+/// is stored as text, because no program could read it back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Card {
     /// Its identity, digest and length.

@@ -4,7 +4,7 @@ use super::{
 };
 use crate::id::shortened;
 
-/// A request to the protocol of turns is refused. Nothing was changed. Its text says why, and what
+/// A request to the protocol of turns is refused. Nothing was changed. The text says why, and what
 /// to do.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -45,10 +45,10 @@ pub enum TurnRefusal {
     SubmitResult,
     #[error("turn {turn} has rejected {MAX_REJECTED} answers in a row; deliver a failure")]
     Rejected { turn: TurnId },
-    /// The own agent cannot run it before this turn ends.
+    /// An agent cannot delegate to itself: the delegated turn could not run before this turn ends.
     #[error("call {member} delegates to its own agent; choose another agent, or close it")]
     OwnAgent { member: MemberId },
-    /// Agents could wait for each other for ever.
+    /// Without a deadline, agents could wait for each other forever.
     #[error("call {member} delegates without a deadline; set one, or close it")]
     NoDeadline { member: MemberId },
     /// The turn has made no such call, or none that is answered from outside.
@@ -56,7 +56,7 @@ pub enum TurnRefusal {
     UnknownCall { member: MemberId },
     #[error("call {member} has its result; acknowledge this one")]
     FinishedCall { member: MemberId },
-    /// It has not ended, or its deadline and its end, whichever was first, say otherwise.
+    /// The call has not ended, or its deadline or its end, whichever came first, says otherwise.
     #[error("call {member} does not have this outcome; read its end again, or wait for it")]
     WrongOutcome { member: MemberId },
     #[error("call {member} has no result; deliver one for each call without one")]

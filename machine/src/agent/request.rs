@@ -1,7 +1,8 @@
 use super::{AfterExecution, AgentId, MemberId, NewCard, StopReason, Task, TurnEpoch, TurnId};
 use crate::clock::Millis;
 
-/// The name of the tool that ends a turn with its result. It is delivered, and never called.
+/// The name of the tool that ends a turn with its result. The result is delivered; the tool is
+/// never called.
 pub const SUBMIT_RESULT: &str = "submit_result";
 
 /// Maximum number of calls in a step.
@@ -10,8 +11,8 @@ pub const MAX_MEMBERS: u32 = 256;
 /// Maximum length of the name of a tool and of a `tool_call_id`, in bytes.
 pub const MAX_NAME: usize = 200;
 
-/// Maximum number of rejected answers in a row: of their calls, none is made. Then the turn
-/// delivers a failure, so that it does not go on for ever.
+/// Maximum number of consecutive rejected answers, of whose calls none is made. After more, the
+/// turn delivers a failure, so that it does not continue forever.
 pub const MAX_REJECTED: u32 = 2;
 
 /// A request to the protocol of turns. All times are inputs, by the clock of the store.
@@ -25,16 +26,16 @@ pub enum TurnRequest {
     UiAction { new: NewTurn, now: Millis },
     /// Makes the oldest queued turn, if there is one, the active one.
     Dispatch { agent: AgentId, now: Millis },
-    /// A worker begins with a dispatched turn.
+    /// A worker begins a dispatched turn.
     Claim { by: TurnEpoch },
     /// A worker takes over a turn that another worker has not given back: the epoch rises.
     Reclaim { by: TurnEpoch },
     /// The model has answered. A stopped turn records the answer too, because it is paid for.
     Answered(NewAnswer),
     /// The turn makes or closes each call of the answer, and waits for the results of the calls
-    /// made. If there are none, the answer is rejected, and the next step begins, in which the
-    /// model learns that its calls were denied, or what its result lacks. If a limit is used up,
-    /// the turn is stopped instead.
+    /// made. If no call is made, the answer is rejected, and in the next step the model learns that
+    /// its calls were denied, or what its result lacks. If a limit is used up, the turn is stopped
+    /// instead.
     Call {
         by: TurnEpoch,
         /// All calls of the answer, in its order.
@@ -43,8 +44,8 @@ pub enum TurnRequest {
     },
     /// A call has its result.
     Report { by: TurnEpoch, member: MemberId, outcome: WaitOutcome, card: NewCard, now: Millis },
-    /// Stops a turn, also in the queue. It delivers with this reason. Its time limit is a deadline
-    /// of the head, which stops it without a request.
+    /// Stops a turn, even in the queue. The turn delivers with this reason. The time limit of a
+    /// turn is a deadline of the head, which stops the turn without a request.
     Stop { turn: TurnId, why: StopReason },
     /// Ends the turn: its deliverable, its event and the idle head are one batch.
     Deliver(NewDelivery),
@@ -99,7 +100,7 @@ pub enum NewSource {
     Turn { agent: AgentId, task: Task },
     /// A message from outside.
     Outside,
-    /// The call is not made, and this is its result: it is denied, for example.
+    /// The call is not made, for example because it is denied, and this is its result.
     Closed(NewCard),
 }
 

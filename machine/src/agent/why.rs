@@ -37,7 +37,7 @@ impl fmt::Display for StopReason {
 pub enum TurnStop {
     /// The turn is delivered with this reason.
     Stopped(StopReason),
-    /// The turn was stopped before. It is delivered with the first reason.
+    /// The turn was stopped earlier. It is delivered with the first reason.
     AlreadyStopped {
         /// That reason.
         why: StopReason,

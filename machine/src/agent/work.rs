@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{AfterExecution, AgentId, Task};
 use crate::contract::ToolCall;
 
-/// What an agent does next with its turn.
+/// The next action of an agent in its turn.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Work {
     /// It ends the turn with this result.
@@ -18,8 +18,8 @@ pub enum Work {
 /// The result of a turn, as JSON. The members of an object are its fields.
 ///
 /// A result that lacks a field of [`Terms::result_fields`](super::Terms::result_fields) is
-/// delivered as a failure, and so is one of more than [`MAX_CARD`](super::MAX_CARD) bytes. That of
-/// a model, which can hear of it, is [submitted](CallTarget::Submit).
+/// delivered as a failure, and so is one of more than [`MAX_CARD`](super::MAX_CARD) bytes. Let a
+/// model [submit](CallTarget::Submit) its result instead: then it learns of such errors.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Deliverable {
     /// The result.
@@ -34,9 +34,9 @@ impl From<Deliverable> for Work {
     }
 }
 
-/// An answer of a model. It is written in one batch with its calls, and with the set of those that
-/// the turn waits for. An answer of which no call is made is rejected, and the next step begins;
-/// the third one [in a row](super::MAX_REJECTED) fails the turn.
+/// An answer of a model. One batch writes the answer, its calls, and the set of calls that the turn
+/// waits for. If none of its calls is made, the answer is rejected, and the next step begins; the
+/// third [consecutive](super::MAX_REJECTED) rejection fails the turn.
 #[allow(missing_docs, reason = "most names of fields say enough")]
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ModelAnswer {
@@ -49,30 +49,32 @@ pub struct ModelAnswer {
     pub cost: u64,
 }
 
-/// A call of a model. One that the protocol refuses is closed with the reason; the others are made.
+/// A call of a model. A call that the protocol refuses is closed with the reason; the others are
+/// made.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AgentCall {
     /// The name of the tool that the model has called.
     pub tool: String,
     /// The `tool_call_id` of the model provider.
     pub call_id: String,
-    /// What it calls.
+    /// The target of the call.
     pub target: CallTarget,
-    /// The time that the turn waits for it. It does not limit the call: a later result stays with
-    /// the execution. One that has not begun when the turn runs again is cancelled.
+    /// How long the turn waits for the call. This does not limit the call itself: a later result
+    /// stays with the execution. A call that has not begun when the turn runs again is cancelled.
     pub within: Option<Duration>,
-    /// Applies if the result has no `__cg_control.after_execution`. A receipt, or an answer from
-    /// outside, that is a JSON object can so end the turn. A tool that returns text of others, such
-    /// as a page or a file, must not let it be the whole receipt: put it in a member of an object.
+    /// Applies if the result has no `__cg_control.after_execution`. So a receipt, or an answer from
+    /// outside, can end the turn if it is a JSON object. If a tool returns foreign text, such as a
+    /// page or a file, put the text in a member of an object, and never return it as the whole
+    /// receipt.
     pub after: AfterExecution,
 }
 
-/// What a call of a model calls.
+/// The target of a model's call.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CallTarget {
     /// A tool of the worker.
     Tool(ToolCall),
-    /// Another agent, which gets a turn with this task. Such a call needs a limit of time.
+    /// Another agent, which gets a turn with this task. Such a call needs a time limit.
     Agent {
         /// The agent.
         agent: AgentId,
@@ -81,11 +83,11 @@ pub enum CallTarget {
     },
     /// Something outside of the store, such as a person, which [answers](super::Agents::answer).
     Outside,
-    /// [`submit_result`](super::SUBMIT_RESULT), which ends the turn with this result. It is the
-    /// only call of its answer. The model hears which fields are missing, at most
+    /// [`submit_result`](super::SUBMIT_RESULT), which ends the turn with this result. It must be
+    /// the only call of its answer. The model learns which fields are missing, at most
     /// [twice](super::MAX_REJECTED) in a row; then a failure is delivered.
     Submit(Value),
-    /// Nothing: this is its result. It is denied, for example. A result of more than
-    /// [`MAX_CARD`](super::MAX_CARD) bytes is refused to the model.
+    /// Nothing: the call is closed with this result, for example because it is denied. If the
+    /// result has more than [`MAX_CARD`](super::MAX_CARD) bytes, the model gets a refusal instead.
     Closed(Value),
 }
