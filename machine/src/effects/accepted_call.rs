@@ -7,9 +7,9 @@ use crate::{
     store::handle::Store,
 };
 
-/// A call that its service has accepted and not reported yet, opened with the token of that call. A
-/// server takes reports by it without knowing the types of the tools; a program that has them calls
-/// [`Store::report`].
+/// A call that its service has accepted and not reported yet, opened with the token of the call. A
+/// server uses this to take reports without knowing the types of the tools; a program that has
+/// these types calls [`Store::report`].
 #[derive(Debug)]
 pub struct AcceptedCall {
     store: Store,
@@ -20,7 +20,7 @@ pub struct AcceptedCall {
 }
 
 impl AcceptedCall {
-    /// The size of the largest receipt or refusal as JSON, in bytes. A longer one would be cut.
+    /// The size of the largest receipt or refusal as JSON, in bytes. Longer ones would be cut.
     pub const LARGEST: usize = MAX_RECEIPT;
 
     /// Records a report, and settles the executions that it settles.
@@ -42,8 +42,9 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`ReportError::NoSuchCall`] for a wrong token and for a wrong id alike: a caller without a
-    /// token learns nothing. Otherwise one whose [`unavailable`](ReportError::unavailable) is set.
+    /// [`ReportError::NoSuchCall`] both for a wrong token and for a wrong id, so that a caller
+    /// without a token learns nothing. Otherwise an error whose
+    /// [`unavailable`](ReportError::unavailable) is set.
     pub async fn accepted_call(
         &self,
         id: Id,

@@ -7,9 +7,9 @@ use crate::{
 };
 
 impl Store {
-    /// Records that a person has seen that a receipt contradicts the end of an execution, and has
-    /// dealt with it: it needs no attention until another receipt arrives. Its label stays
-    /// CONTRADICTED.
+    /// Records that a person has seen and handled the contradiction between a receipt and the end
+    /// of an execution. The execution needs no attention until another receipt arrives. Its label
+    /// stays CONTRADICTED.
     ///
     /// # Errors
     ///

@@ -29,21 +29,21 @@ use crate::{
 
 impl Store {
     /// Starts an execution: takes the key of an irreversible action, moves it to RUNNING, and
-    /// issues the only permit. When it returns, all of this is durable. [`perform`](Self::perform)
-    /// does the rest, too.
+    /// issues the only permit. When this returns, all of it is durable. [`perform`](Self::perform)
+    /// also makes the call and settles it.
     ///
     /// # Errors
     ///
     /// The planned execution, unchanged, with [`EffectError::Deferred`],
     /// [`EffectError::NeverRuns`], [`EffectError::NotApproved`] and
     /// [`EffectError::ApprovalExpired`] if its gate does not allow it; [`EffectError::StateLeft`]
-    /// if it is a call of a state that its machine has left; [`EffectError::Declined`] if a person
+    /// if the machine has left the state that made the call; [`EffectError::Declined`] if a person
     /// declined the action, and no one has approved it since; [`EffectError::Contract`] if the call
-    /// would run with other arguments than those that are stored; [`EffectError::OtherIdentity`]
-    /// and [`EffectError::IdentityChanged`] if this program makes other keys for the tool than the
-    /// one that used it before; [`CommitError::AlreadyDone`] and [`CommitError::KeyHeld`] if
-    /// another execution completed the action or holds the key; [`CommitError::Conflict`] if
-    /// another caller began it first.
+    /// would not run with the stored arguments; [`EffectError::OtherIdentity`] and
+    /// [`EffectError::IdentityChanged`] if this program derives other keys for the tool than an
+    /// earlier program; [`CommitError::AlreadyDone`] and [`CommitError::KeyHeld`] if another
+    /// execution completed the action or holds the key; [`CommitError::Conflict`] if another caller
+    /// began it first.
     ///
     /// If the error is [indeterminate](crate::store::Unavailable::Indeterminate), the execution
     /// may be RUNNING without a permit: [`recover`](Self::recover) then finds it in doubt.

@@ -17,8 +17,8 @@ impl Store {
     /// key. If its gate still waits for an answer, the same commit withdraws the gate, because
     /// there is nothing left to approve.
     ///
-    /// A message with the trigger `cancel` does not do this: the table of executions takes it once
-    /// the execution has begun, so one that is sent before waits until then.
+    /// A message with the trigger `cancel` does not do this: the table of executions takes the
+    /// message only once the execution has begun, so an earlier message waits until then.
     ///
     /// # Errors
     ///

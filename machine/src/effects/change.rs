@@ -29,11 +29,11 @@ use crate::{
 pub struct Change<'a, B, A>(pub(super) Box<dyn Finish<B, A> + 'a>);
 
 impl<B, A> Change<'_, B, A> {
-    /// The result, if the batch was written.
+    /// Returns the result, if the batch was written.
     ///
     /// # Errors
     ///
-    /// What was to change, if it was not.
+    /// The unchanged original, if the batch was not written.
     pub fn finish(self) -> Result<A, B> {
         self.0.finish()
     }

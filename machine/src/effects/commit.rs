@@ -14,16 +14,16 @@ impl Store {
     /// [`AlreadyDone`](crate::store::CommitError::AlreadyDone) if the machine would repeat a
     /// completed irreversible action, [`KeyReused`](crate::store::CommitError::KeyReused) if its
     /// key belongs to another action, [`EffectError::EffectLowered`] if its tool is irreversible in
-    /// this store and it says otherwise, [`EffectError::OtherIdentity`] and
-    /// [`EffectError::IdentityChanged`] if this program makes other keys for the tool than the one
-    /// that used it before, [`EffectError::Imported`] if it was read from data and could run here,
-    /// and those of [`commit`](Self::commit). The machine is unchanged.
+    /// this store and the machine says otherwise, [`EffectError::OtherIdentity`] and
+    /// [`EffectError::IdentityChanged`] if this program derives other keys for the tool than an
+    /// earlier program, [`EffectError::Imported`] if the machine was read from data and could run
+    /// here, and those of [`commit`](Self::commit). The machine is unchanged.
     pub async fn create<M: Durable>(&self, machine: &mut M) -> Result<(), EffectError> {
         self.batch().create(machine).write().await
     }
 
-    /// Writes everything that happened to the machine since it was loaded or last committed. When
-    /// this returns, it is durable.
+    /// Writes all changes of the machine since it was loaded or last committed. When this returns,
+    /// they are durable.
     ///
     /// # Errors
     ///
@@ -35,14 +35,13 @@ impl Store {
         self.batch().commit(machine).write().await
     }
 
-    /// Writes that happen together, or not at all.
+    /// Starts a batch of writes, which happen all or not at all.
     pub fn batch(&self) -> Batch<'_> {
         Batch::new(self)
     }
 
-    /// Completes queued work, writes the answers of calls that arrived, and closes the store, also
-    /// for its clones. After that the file has everything and can be copied, if no other process
-    /// uses it.
+    /// Completes queued work, writes the answers of calls that arrived, and closes the store and
+    /// its clones. After that, the file is complete and can be copied, if no other process uses it.
     ///
     /// # Errors
     ///

@@ -13,10 +13,9 @@ use crate::{
 };
 
 impl OpenOptions {
-    /// Declares a tool that the program has. The arguments of its calls are stored data, too:
-    /// [`sqlite`](Self::sqlite) refuses a file with calls that have not ended and whose arguments
-    /// the type of the tool cannot read, or with which it would run other arguments, and lists
-    /// them.
+    /// Declares a tool of the program. The arguments of its calls are stored data, too:
+    /// [`sqlite`](Self::sqlite) refuses a file with unfinished calls whose arguments the type of
+    /// the tool cannot read, or would read as other arguments, and lists these calls.
     ///
     /// ```
     /// use machine::contract::Tool;

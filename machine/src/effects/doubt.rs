@@ -38,9 +38,10 @@ impl Store {
     /// Fences the worker of a running execution, on request, and puts the execution in doubt: its
     /// permit is no longer valid, and its answer is late evidence.
     ///
-    /// This stops a worker that has not started its call. One that is in its call may still finish
-    /// it, so the execution stays in doubt until that is known. An execution that waits for the
-    /// report of its service is put in doubt before its limit; the report still settles it.
+    /// This stops a worker that has not started its call. A worker inside its call may still finish
+    /// the call, so the execution stays in doubt until the outcome is known. An execution that
+    /// waits for the report of its service is put in doubt before its limit; the report still
+    /// settles it.
     ///
     /// # Errors
     ///
@@ -80,7 +81,7 @@ impl Store {
     /// # Errors
     ///
     /// The unchanged execution, with [`CommitError::Conflict`](crate::store::CommitError::Conflict)
-    /// if it was settled otherwise, or late evidence arrived: load it again and check.
+    /// if it was settled differently, or late evidence arrived: load the execution again and check.
     pub async fn confirm_applied(
         &self,
         doubt: InDoubt,
@@ -122,10 +123,9 @@ impl Store {
         self.log_refusal([act], settled).await
     }
 
-    /// Settles an execution as not applied before that can be known: a person takes responsibility,
-    /// by name, for freeing the key although the worker may be alive or the call may not have
-    /// settled. If the action takes effect after all, every view reports it. A receipt cannot be
-    /// overridden.
+    /// Settles an execution as not applied without proof: a person takes responsibility, by name,
+    /// for freeing the key although the worker may be alive or the call may not have settled. If
+    /// the action takes effect after all, every view reports it. A receipt cannot be overridden.
     ///
     /// # Errors
     ///
@@ -158,7 +158,7 @@ impl Store {
     /// # Errors
     ///
     /// See [`confirm_not_applied`](Self::confirm_not_applied). [`EffectError::Contract`] if this
-    /// program cannot read the arguments: then the service is not asked.
+    /// program cannot read the arguments; the service is then not asked.
     pub fn ask_service<'a, T: Callable>(
         &'a self,
         doubt: InDoubt,

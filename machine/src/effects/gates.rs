@@ -96,8 +96,9 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`StateError::AlreadyDecided`] if it was answered, with who did; [`StateError::NotAGate`] if
-    /// it is another machine, or one that no longer waits; and those of [`load`](Self::load).
+    /// [`StateError::AlreadyDecided`] if it was answered, with the person's name;
+    /// [`StateError::NotAGate`] if it is another machine, or no longer waits; and those of
+    /// [`load`](Self::load).
     pub async fn gate(&self, id: Id) -> Result<Gate, StateError> {
         let any: AnyExecution = self.load(id).await?;
         let gate = match Gate::narrow(any) {
@@ -117,9 +118,9 @@ impl Store {
     ///
     /// The unchanged gate, with [`EffectError::AlreadyDecided`] if another person answered first,
     /// with that person's name; [`EffectError::GateExpired`]; [`EffectError::GateChanged`] if the
-    /// action behind it is not the one that it asks for; [`EffectError::GateDone`] if another
-    /// execution has done that; [`EffectError::StateLeft`] if it is a call of a state that its
-    /// machine has left; [`EffectError::NotShown`] if the digest is that of another text.
+    /// action behind it differs from the one that it asks for; [`EffectError::GateDone`] if another
+    /// execution has performed that action; [`EffectError::StateLeft`] if the machine has left the
+    /// state that made the call; [`EffectError::NotShown`] if the digest belongs to another text.
     pub async fn approve(
         &self,
         gate: Gate,
@@ -134,7 +135,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// See [`approve`](Self::approve). What another execution has done can be declined.
+    /// See [`approve`](Self::approve). An action that another execution has performed can be
+    /// declined.
     pub async fn decline(
         &self,
         gate: Gate,
@@ -156,8 +158,8 @@ impl Store {
         }
     }
 
-    /// Ends a gate whose time is over: WAITING to CANCELLED, and the execution behind it with it.
-    /// [`Query::due`](crate::store::Query::due) lists those.
+    /// Ends an expired gate: WAITING to CANCELLED, along with the execution behind it.
+    /// [`Query::due`](crate::store::Query::due) lists expired gates.
     ///
     /// # Errors
     ///
@@ -176,8 +178,8 @@ impl Store {
         self.end_gate(gate, ended).await
     }
 
-    /// Ends a gate whose answer is no longer needed: WAITING to CANCELLED, and the execution behind
-    /// it with it.
+    /// Ends a gate whose answer is no longer needed: WAITING to CANCELLED, along with the execution
+    /// behind it.
     ///
     /// # Errors
     ///

@@ -25,10 +25,10 @@ impl Store {
         Verifier { store: self, kinds }
     }
 
-    /// Verifies the whole history of a machine: replays its journal along the definitions that it
-    /// was written under, folds it again, and compares the result with what [`load`](Self::load)
-    /// trusts. Compares each outcome that it took with the call that it is of. However long the
-    /// history is, a part of it is in memory at a time.
+    /// Verifies the whole history of a machine: replays its journal under its stored definitions,
+    /// folds it again, and compares the result with the row that [`load`](Self::load) trusts.
+    /// Compares each outcome that the machine took with its call. However long the history is, only
+    /// a part of it is in memory at a time.
     ///
     /// # Errors
     ///
@@ -40,10 +40,10 @@ impl Store {
     /// Verifies everything in the store: each machine as [`verify`](Self::verify) does, the
     /// definitions, the chain over the whole journal, the attempts at each key, the messages, the
     /// operator log, the triggers and indexes of a file, and its pages, with SQLite's
-    /// `integrity_check`. That check is one read transaction, so the write-ahead log cannot start
-    /// again at its beginning meanwhile. Machines of a kind that the program has not declared with
-    /// [`OpenOptions::machine`](crate::store::OpenOptions::machine) are replayed along their stored
-    /// definitions, but the rules of their contexts are not known.
+    /// `integrity_check`. That check is one read transaction, during which the write-ahead log
+    /// cannot restart at its beginning. Machines of a kind that the program has not declared with
+    /// [`OpenOptions::machine`](crate::store::OpenOptions::machine) are replayed under their stored
+    /// definitions, without the rules of their contexts.
     ///
     /// Calls `progress` after each machine.
     ///
@@ -61,8 +61,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`LoadError::Unavailable`] if the storage cannot be read now. What is wrong with the data is
-    /// in the [`VerifyReport`], and so is what a damaged file kept from being verified.
+    /// [`LoadError::Unavailable`] if the storage cannot be read now. The [`VerifyReport`] has the
+    /// problems of the data, and the parts that a damaged file prevented from being verified.
     pub async fn verify_all(
         &self,
         progress: impl FnMut(VerifyProgress),
@@ -71,22 +71,22 @@ impl Store {
     }
 
     /// Deletes machines that have ended, with their contexts, journals, messages and leases, in
-    /// small commits. Each is verified before; one that fails is kept and reported. Kept are also a
-    /// gate or a parent of a machine that has not ended, a descendant of one (apart from calls of
+    /// small commits. Each machine is verified first; one that fails is kept and reported. Pruning
+    /// also keeps: gates, parents and descendants of a machine that has not ended (except calls of
     /// its earlier visits, once it has taken their outcome, which goes with them, or has let them
-    /// go), an execution whose call is unanswered or that is [contradicted](Prune::contradicted),
-    /// the newest machine, and the machine with the newest journal entry.
+    /// go); executions whose call is unanswered, or that are [contradicted](Prune::contradicted);
+    /// the newest machine; and the machine with the newest journal entry.
     ///
     /// Keys stay protected: attempts are never deleted, so the action of a pruned execution is not
     /// done again. The digest of each deleted entry stays, so that the chain over the journal can
-    /// still be [verified](Self::verify_all). Who pruned is in the
-    /// [operator log](Self::operations). Sequence numbers are not used again. A SQLite file does
-    /// not shrink; freed pages are reused.
+    /// still be [verified](Self::verify_all). The [operator log](Self::operations) records who
+    /// pruned. Sequence numbers are not reused. A SQLite file does not shrink; freed pages are
+    /// reused.
     ///
     /// # Errors
     ///
-    /// [`Unavailable`] if the storage cannot do it now. What was deleted until then stays deleted;
-    /// call it again for the rest.
+    /// [`Unavailable`] if the storage cannot do it now. Machines deleted until then stay deleted;
+    /// call this again for the rest.
     pub async fn prune(&self, prune: &Prune, by: &Human) -> Result<Pruned, Unavailable> {
         let act = self.act.clone().unwrap_or_else(|| Act::new(by, "prune", &[], ""));
         let store = self.acting(act);

@@ -32,7 +32,7 @@ impl Store {
     /// # Errors
     ///
     /// [`PerformError::NotBegun`] with the execution, if it was not begun: nothing was called.
-    /// [`PerformError::NotSettled`] with the outcome, if it is not on disk: settle it again.
+    /// [`PerformError::NotSettled`] with the outcome, if that is not on disk: settle it again.
     ///
     /// ```
     /// use machine::actor::Actors;
@@ -170,8 +170,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`PerformError::NotResumed`] if the execution is not an interrupted one, or another process
-    /// took it over; and those of [`perform`](Self::perform).
+    /// [`PerformError::NotResumed`] if the execution was not interrupted, or another process took
+    /// it over; and those of [`perform`](Self::perform).
     pub fn perform_again<'a, T: Repeatable>(
         &'a self,
         running: Execution<Running>,
@@ -261,21 +261,21 @@ type Performing<'a, T> = BoxFuture<'a, Result<Settled, PerformError<T>>>;
 #[non_exhaustive]
 #[allow(missing_docs, reason = "most names of fields say enough")]
 pub enum PerformError<T: Callable> {
-    /// It has not begun, and nothing was called.
+    /// The execution has not begun, and nothing was called.
     #[error("{source}")]
     NotBegun {
         /// The execution, unchanged.
         planned: Box<Planned<T>>,
         source: EffectError,
     },
-    /// It was called, and its outcome is not on disk.
+    /// The service was called, and the outcome is not on disk.
     #[error("{source}")]
     NotSettled {
         /// The execution and the outcome. Settle it again.
         at_stake: Box<(Execution<Running>, Unsettled)>,
         source: EffectError,
     },
-    /// It was not run again.
+    /// The call was not run again.
     #[error("{source}")]
     NotResumed { source: EffectError },
 }

@@ -17,8 +17,8 @@ impl Query {
         self.machine(&*execution::DEFINITION.name)
     }
 
-    /// Machines in a state that makes calls, one of which is in this stage, which is not that of
-    /// calls that have ended: of those, a machine takes the outcome.
+    /// Machines in a state with a call in this stage. Ended calls are not found: the machine takes
+    /// their outcome.
     ///
     /// ```
     /// use machine::contract::CallStage;

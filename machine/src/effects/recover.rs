@@ -33,14 +33,12 @@ use crate::{
 pub struct Recovered {
     /// The executions in doubt, in the order in which they were begun.
     pub in_doubt: Vec<InDoubt>,
-    /// Executions that were in doubt, and whose worker has answered since, late: settled by its
-    /// evidence.
+    /// Executions that were in doubt and whose worker has answered late: settled by its evidence.
     pub settled: Vec<AnyExecution>,
     /// Idempotent calls whose worker ended, or whose timeout has passed: [`Store::perform_again`]
     /// runs them again.
     pub interrupted: Vec<Execution<Running>>,
-    /// The executions that cannot be read, and why. The id is missing if that cannot be read
-    /// either.
+    /// The unreadable executions, with the reason. The id is `None` if it cannot be read either.
     pub failed: Vec<(Option<Id>, StateError)>,
 }
 
@@ -48,12 +46,12 @@ impl Store {
     /// Finds the executions whose worker ended or timed out. Call it when a program starts, and
     /// from time to time.
     ///
-    /// An irreversible execution without an answer is put in doubt if its worker has ended, if it
-    /// is unknown whether it has, or if its timeout has passed; and so is one whose service has
-    /// accepted the call and has not reported in time. The worker is fenced first (epoch + 1), so
-    /// that a late answer changes no state. Evidence that arrived late settles an execution in
-    /// doubt. Returns all executions in doubt, including those parked earlier. One that cannot be
-    /// read does not prevent the recovery of others.
+    /// An irreversible execution without an answer is put in doubt if its worker has ended or may
+    /// have ended, if its timeout has passed, or if its service has accepted the call and has not
+    /// reported in time. The worker is fenced first (epoch + 1), so that a late answer changes no
+    /// state. Late evidence settles an execution in doubt. Returns all executions in doubt,
+    /// including those parked earlier. An unreadable execution does not prevent the recovery of
+    /// others.
     ///
     /// # Errors
     ///

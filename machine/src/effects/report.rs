@@ -19,18 +19,18 @@ impl Store {
     /// ([`Call::accepted`](crate::contract::Call::accepted)), and settles the execution by it:
     /// COMPLETED, or FAILED with the reason, and its key is free.
     ///
-    /// A report is evidence whenever it comes. Before it is on disk that the service has accepted
+    /// A report is evidence at any time. Before the store has recorded that the service accepted
     /// the call, a receipt settles the execution, and "not applied" is kept until the call has
-    /// ended. After the limit, it settles the doubt. After the end of the execution it changes no
-    /// state, and a receipt contradicts an end as not done. The first report wins; the same one
-    /// again is [known](Reported::Known).
+    /// ended. After the limit, a report settles the doubt. After the end of the execution, it
+    /// changes no state, and a receipt contradicts an end as not done. The first report wins; a
+    /// repeated report is [known](Reported::Known).
     ///
     /// `by` is the token in the request of the service, or the [`ToolNode`](crate::actor::ToolNode)
     /// of a program that knows in another way that the report is genuine.
     ///
     /// # Errors
     ///
-    /// [`ReportError`]. If it is not on disk, report again.
+    /// [`ReportError`]. If the report is not on disk, report again.
     ///
     /// ```
     /// use std::time::Duration;
@@ -224,12 +224,12 @@ fn reported(
 #[derive(Debug)]
 #[must_use = "a report that contradicts what is known changes no state"]
 pub enum Reported {
-    /// It settled the execution, which is COMPLETED or FAILED.
+    /// The report settled the execution, which is COMPLETED or FAILED.
     Settled(AnyExecution),
-    /// It was known before. Nothing was changed.
+    /// The report was known before. Nothing was changed.
     Known(AnyExecution),
-    /// It is kept as late evidence, and changes no state: the execution has ended, or its call is
-    /// still running.
+    /// The report is kept as late evidence, and changes no state: the execution has ended, or its
+    /// call is still running.
     Kept(AnyExecution),
 }
 
@@ -256,13 +256,13 @@ pub enum ReportError {
     /// The execution cannot be read.
     #[error(transparent)]
     Load(#[from] LoadError),
-    /// It is not on disk.
+    /// The report is not on disk.
     #[error(transparent)]
     Commit(#[from] EffectError),
 }
 
 impl ReportError {
-    /// The reason, if the storage cannot do it now.
+    /// The reason, if the storage is unavailable.
     #[must_use]
     pub fn unavailable(&self) -> Option<&crate::store::Unavailable> {
         match self {

@@ -32,11 +32,11 @@ use crate::{
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Resume {
-    /// Refuses a machine that has waited longer, counted from when it entered its state. An answer
-    /// that is stored does not start the time again.
+    /// Refuses a machine that has waited longer, counted from its entry into the state. A stored
+    /// answer does not restart the time.
     pub max_age: Option<Duration>,
-    /// How many machines of the session are being resumed. If that differs from the number that
-    /// wait, it is a warning: through `tracing`, and in [`Resumed`].
+    /// The number of machines of the session that are being resumed. If it differs from the number
+    /// that wait, there is a warning through `tracing` and in [`Resumed`].
     pub resuming: Option<usize>,
 }
 
@@ -56,12 +56,12 @@ pub struct Resumed {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ResumeWarning {
-    /// Another number of machines waited than the program says it resumes.
+    /// The number of waiting machines differs from the number that the program says it resumes.
     #[error("the caller resumes {resuming} of the session, but {waiting} were waiting")]
     Number {
         /// The number that the program says it resumes.
         resuming: usize,
-        /// The number that waited, with this one.
+        /// The number that waited, including this one.
         waiting: usize,
     },
     /// The execution is not where the graph is.
@@ -93,8 +93,8 @@ impl Waits {
 
 impl Store {
     /// Loads a waiting machine to resume it. It must exist, pass verification, be in state `S` and
-    /// not in doubt, and no other execution may have completed its action; of a gate, that is the
-    /// action behind it.
+    /// not in doubt, and no other execution may have completed its action (for a gate, the action
+    /// behind it).
     ///
     /// # Errors
     ///

@@ -26,14 +26,15 @@ use crate::{
 
 impl Store {
     /// Records the outcome of a permit: COMPLETED on a receipt, FAILED if nothing happened, WAITING
-    /// if its service reports later, in doubt if it is unknown. An idempotent action without a
-    /// receipt is FAILED. Waits longer than other operations for a file that another process uses.
+    /// if its service reports later, in doubt if the outcome is unknown. An idempotent action
+    /// without a receipt is FAILED. Waits longer than other operations for a file that another
+    /// process uses.
     ///
     /// # Errors
     ///
-    /// Why it is not on disk, with the unchanged execution and outcome, so that no receipt is lost:
-    /// settle again. [`EffectError::Fenced`] if the worker was fenced; the evidence was kept as
-    /// late, and [`recover`](Self::recover) settles the execution by it.
+    /// The reason why the outcome is not on disk, with the unchanged execution and outcome, so that
+    /// no receipt is lost: settle again. [`EffectError::Fenced`] if the worker was fenced; the
+    /// evidence was kept as late, and [`recover`](Self::recover) settles the execution by it.
     /// [`EffectError::OtherOutcome`] if the outcome belongs to another execution.
     pub async fn settle(
         &self,

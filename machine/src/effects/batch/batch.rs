@@ -19,8 +19,8 @@ use crate::{
     telemetry,
 };
 
-/// Writes for any mix of machines that happen together, or not at all. Keys are given back and
-/// taken in the order of the calls.
+/// Writes for any mix of machines, all or nothing. Keys are released and taken in the order of the
+/// calls.
 ///
 /// ```
 /// use machine::actor::Actors;
@@ -82,12 +82,12 @@ impl<'a> Batch<'a> {
         self
     }
 
-    /// Stores a new machine as the child of another one, which is woken when the child has ended.
-    /// It belongs to the [visit](macro@crate::machine#visits) in which the parent is then. When the
-    /// parent ends that first, the child is sent a message with the trigger `cancel`.
-    /// [`Store::children`] lists children. A parent that is unknown or has ended gets none: then
-    /// the batch fails with [`CommitError::NotFound`] or [`EffectError::Ended`]. An execution is
-    /// refused with [`EffectError::CallByHand`]: a state makes calls by
+    /// Stores a new machine as the child of another one, which wakes when the child has ended. The
+    /// child belongs to the [visit](macro@crate::machine#visits) in which the parent is then. If
+    /// the parent ends that visit first, the child is sent a message with the trigger `cancel`.
+    /// [`Store::children`] lists children. If the parent is unknown or has ended, the batch fails
+    /// with [`CommitError::NotFound`] or [`EffectError::Ended`]. An execution is refused with
+    /// [`EffectError::CallByHand`]: a state makes calls by
     /// [`#[invoke]`](macro@crate::machine#invocations).
     pub fn create_child(mut self, parent: Id, child: &'a mut dyn Durable) -> Self {
         let child_id = child.journal().id();
@@ -96,8 +96,8 @@ impl<'a> Batch<'a> {
     }
 
     /// Sends a message. See [`Store::send`]; a message to a machine that has ended is set aside. If
-    /// another message has its correlation id, the batch fails with [`EffectError::OtherMessage`],
-    /// and if the inbox is full, with [`EffectError::InboxFull`].
+    /// another message has the same correlation id, the batch fails with
+    /// [`EffectError::OtherMessage`], and if the inbox is full, with [`EffectError::InboxFull`].
     pub fn send(mut self, to: Id, message: &Message) -> Self {
         let (message, now) = (message.0.clone(), self.store.now());
         self.events.push((to, Event::Send { message, now }));
@@ -143,12 +143,12 @@ impl<'a> Batch<'a> {
         self
     }
 
-    /// Writes everything. When this returns, all of it is durable.
+    /// Writes the batch. When this returns, all of it is durable.
     ///
     /// # Errors
     ///
-    /// The errors of the operations. Then nothing was written, and all machines, outcomes and
-    /// pending executions are as they were.
+    /// The errors of the operations. After an error, nothing was written, and all machines,
+    /// outcomes and pending executions are unchanged.
     pub async fn write(mut self) -> Result<(), EffectError> {
         let written = self.try_write().await.map(drop);
         self.store.log_refusal(self.acts_of_changes(), written).await

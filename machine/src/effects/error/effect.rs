@@ -7,9 +7,9 @@ use crate::{
     store::error::{CommitError, LoadError, Unavailable},
 };
 
-/// Why a batch, a call or an answer was not written. Nothing of it was, except for late evidence
-/// with [`Fenced`](Self::Fenced), and unless the storage is
-/// [`Indeterminate`](Unavailable::Indeterminate). All machines are as they were. Times are by the
+/// Why a batch, a call or an answer was not written. Nothing was written, except late evidence with
+/// [`Fenced`](Self::Fenced), and unless the storage is
+/// [`Indeterminate`](Unavailable::Indeterminate). All machines are unchanged. Times are by the
 /// clock of the store.
 #[derive(thiserror::Error, machine_derive::Class)]
 #[non_exhaustive]
@@ -27,14 +27,13 @@ pub enum EffectError {
     /// Another worker has taken over the machine, or its lease ended.
     #[error("lost the lease on {id} to another worker; nothing was written; stop")]
     LeaseLost { id: Id },
-    /// A message of the batch has the correlation id of another one.
+    /// A message of the batch has the correlation id of another message.
     #[error(
         "{id} has another message with the correlation id `{correlation}`; nothing was written; use \
          another id for this one"
     )]
     OtherMessage { id: Id, correlation: String },
-    /// A message of the batch is for a machine that has as many queued messages as an inbox takes:
-    /// 10,000.
+    /// A message of the batch is for a machine whose inbox is full: 10,000 queued messages.
     #[error(
         "the inbox of {id} is full: {queued} messages are queued; nothing was written; find out why the \
          machine does not take them, for example with `show`, and send the message again when it has"
@@ -49,14 +48,14 @@ pub enum EffectError {
          written; advance {parent}: a new entry into its state makes the call again"
     )]
     OfParent { id: Id, parent: Id },
-    /// An execution as a child of a machine, or in the batch of a handler: a call that the table of
-    /// the machine does not make.
+    /// The batch has an execution as a child of a machine, or is the batch of a handler with an
+    /// execution: a call that the table of the machine does not make.
     #[error(
         "the table of the machine does not make the call {id}; nothing was written; a state makes calls with \
          `#[invoke]`, and `Store::perform` runs one without a machine"
     )]
     CallByHand { id: Id },
-    /// The commit goes through a state that makes a call, and leaves it again.
+    /// The commit enters a state that makes a call, and leaves it again.
     #[error(
         "{id} goes through `{state}`, which makes a call, and leaves it in the same commit; nothing was \
          written; commit the machine in `{state}`, and go on with the outcome"
@@ -106,10 +105,10 @@ pub enum EffectError {
     /// The gate was withdrawn, or it expired.
     #[error("{id} can no longer be answered: it is {found}; ask again")]
     GateEnded { id: Id, found: String },
-    /// The gate asks for something else than what waits behind it.
+    /// The gate asks for another action than the one that waits behind it.
     #[error("{id} cannot be answered: {reason}; `cancel {id} --as NAME` ends it; ask again")]
     GateChanged { id: Id, reason: String },
-    /// Another execution has done what the gate asks for.
+    /// Another execution has performed the action of the gate.
     #[error(
         "{id} can no longer be approved: {done}; `cancel {id} --as NAME` ends it; to repeat it on purpose, plan \
          the action with an `occurrence`"
@@ -164,8 +163,8 @@ pub enum EffectError {
          tool as irreversible, and plan the action again"
     )]
     EffectLowered { id: Id, what: String },
-    /// The tool has an identity in this store and the contract was made without one, or the other
-    /// way round: the same action would get two keys.
+    /// The tool has an identity in this store and the contract was made without one, or vice versa:
+    /// the same action would get two keys.
     #[error(
         "this store derives the keys of `{tool}` {}, but the key of {id} is derived {}; register the \
          tool as in the program that used it first, or give it another METHOD: a new name has \
@@ -179,8 +178,8 @@ pub enum EffectError {
         /// `true` if the tool has an identity in this store.
         identity: bool,
     },
-    /// The tool derives another key from the arguments of an earlier execution than when that was
-    /// planned: the same action would get two keys.
+    /// From the arguments of an earlier execution, the tool derives another key than the stored
+    /// one: the same action would get two keys.
     #[error(
         "`{tool}` has a different identity in this program than in the one that planned {by}: \
          stored is {stored}, this program derives {made}; use the same `Tool::identity`, without \
@@ -219,7 +218,7 @@ pub enum EffectError {
         at_stake: String,
         source: Box<EffectError>,
     },
-    /// The lock file that shows other processes that this one is alive cannot be made.
+    /// Cannot create the lock file that shows other processes that this one is alive.
     #[error("cannot make a lock file next to the database: {0}")]
     Lock(String),
 }
