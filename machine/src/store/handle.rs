@@ -25,10 +25,10 @@ use crate::{
 /// Where machines are stored: in memory, or in a SQLite file that several processes can use at
 /// once.
 ///
-/// A commit is durable when it returns. The work is done by threads of the store, so that callers
-/// do not block, on any runtime; a program without one calls `pollster::block_on(store.load(id))`.
-/// A store can be cloned and shared. If a future is dropped before it completes, its write may or
-/// may not have happened: commit the same machine again, or load it again.
+/// A commit is durable when it returns. Threads of the store do the work, so callers never block,
+/// on any runtime; a program without a runtime calls `pollster::block_on(store.load(id))`. A store
+/// can be cloned and shared. If a future is dropped before it completes, its write may or may not
+/// have happened: commit the same machine again, or load it again.
 ///
 /// ```
 /// use machine::actor::Actors;
@@ -56,9 +56,9 @@ use crate::{
 ///
 /// | method | what it does |
 /// |---|---|
-/// | [`batch`](Self::batch) | writes any mix of machines, permits and outcomes together, or none of it |
+/// | [`batch`](Self::batch) | writes any mix of machines, permits and outcomes, all or nothing |
 /// | [`load`](Self::load), [`history`](Self::history) | read the row and the newest digest, or the whole journal |
-/// | [`list`](Self::list) | pages through machines by kind, state, session, key, confirmation or due deadline; a row that cannot be read is an error in its place |
+/// | [`list`](Self::list) | pages through machines by kind, state, session, key, confirmation or due deadline; an unreadable row is an error at its position |
 /// | [`subscribe`](Self::subscribe) | yields the committed entries of every process, from any position |
 /// | [`verify`](Self::verify), [`verify_all`](Self::verify_all) | replay the journal of a machine, or of all machines |
 /// | [`export`](Self::export) | reads a machine with its history, as [JSON](crate::stored::Unverified) that is verified when it is read back |

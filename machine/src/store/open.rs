@@ -20,14 +20,14 @@ pub(crate) struct FileOptions {
 }
 
 impl OpenOptions {
-    /// Opens files although the program cannot read all of their machines, for inspection.
+    /// Opens files for inspection, even if the program cannot read all of their machines.
     pub fn with_misfits(mut self) -> Self {
         self.file.with_misfits = true;
         self
     }
 
     /// Makes [`sqlite`](Self::sqlite) refuse to create a store: the file must exist, with a store
-    /// in it. A program that only looks after the files of others does not make an empty one by a
+    /// in it. A program that only inspects existing files then does not create an empty one at a
     /// wrong path.
     ///
     /// ```
@@ -61,13 +61,13 @@ impl OpenOptions {
 
     /// Opens an existing SQLite file for reading only, also while other processes write to it.
     /// Reads and [subscriptions](Store::subscribe) see every commit of others; every write is
-    /// refused with [`Unavailable::ReadOnly`]. The file is not changed, and no file is created
-    /// next to it, with one exception: if it has a write-ahead log, because it is open for writing
-    /// or because its process was killed, SQLite may create the shared memory file (`-shm`) that
-    /// belongs to the log.
+    /// refused with [`Unavailable::ReadOnly`]. The file is not changed, and no file is created next
+    /// to it, with one exception: if the file has a write-ahead log, because a process has it open
+    /// for writing or was killed, SQLite may create the shared memory file (`-shm`) that belongs to
+    /// the log.
     ///
-    /// A writer that closes the file while others read it leaves the log, which is then empty; the
-    /// next writer to close it removes it.
+    /// A writer that closes the file while others read it leaves an empty log behind; the next
+    /// writer that closes the file removes the log.
     ///
     /// ```
     /// use machine::contract::AnyExecution;
@@ -115,8 +115,8 @@ impl OpenOptions {
     /// Dry run on a SQLite file: reads every machine of the kinds declared with
     /// [`machine`](Self::machine), including upgrades, and the open calls of those declared with
     /// [`tool`](Self::tool), and reports those that cannot be read. Opens the file read-only and
-    /// does not change it. If a process was killed, SQLite may make the shared memory file (`-shm`)
-    /// that belongs to the log it left.
+    /// does not change it. If a process was killed, SQLite may create the shared memory file
+    /// (`-shm`) of the log that it left.
     ///
     /// ```
     /// use machine::contract::AnyExecution;

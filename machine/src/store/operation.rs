@@ -108,13 +108,13 @@ impl Operation {
 }
 
 impl Store {
-    /// A page of the operator log: which person did what, newest first; at most `limit` operations,
-    /// and at least one. The page after an operation is that `after` its number, which
-    /// [`Page::next`] has. An operation that was changed is an error at its position.
+    /// A page of the operator log, newest first; at most `limit` operations, and at least one. To
+    /// read the next page, pass [`Page::next`] as `after`. An altered operation is an error at its
+    /// position.
     ///
-    /// An act is logged by the batch that makes it; one that was refused gets a separate line.
-    /// Pruning, which takes several batches, has a line when it begins, and another one with its
-    /// outcome. What a program does without a person is in the journals of its machines only.
+    /// The batch that carries out an act also logs it; a refused act gets a separate line. Pruning,
+    /// which takes several batches, gets a line when it begins, and another one with its outcome.
+    /// Operations of a program without a person are only in the journals of its machines.
     ///
     /// ```
     /// # async fn example(store: &machine::store::Store) -> Result<(), machine::store::Unavailable> {

@@ -63,9 +63,9 @@ impl OpenOptions {
     }
 
     /// Sets how long to wait for another process before the error
-    /// [`is_busy`](super::Unavailable::is_busy). The time of a write counts from the call, also
-    /// while it is queued behind others. If the other process was frozen while it changed the index
-    /// of the log, SQLite itself retries for ten seconds before that, regardless of the timeout.
+    /// [`is_busy`](super::Unavailable::is_busy). The time of a write counts from the call,
+    /// including the time in the queue. If the other process was frozen while it changed the index
+    /// of the log, SQLite itself first retries for ten seconds, regardless of the timeout.
     pub fn busy_timeout(mut self, timeout: Duration) -> Self {
         self.busy_timeout = timeout;
         self
@@ -88,7 +88,7 @@ impl OpenOptions {
         self
     }
 
-    /// Neither a machine nor a tool was declared.
+    /// Returns `true` if neither a machine nor a tool was declared.
     #[must_use]
     pub fn declares_nothing(&self) -> bool {
         self.declared.is_empty()

@@ -14,13 +14,13 @@ pub enum CommitError {
     /// A machine with this id is already stored.
     #[error("{id} is already stored; use `commit` to write its changes")]
     AlreadyStored { id: Id },
-    /// A call that the machine takes over, or drops, is not its own: the file was edited.
+    /// The machine takes over, or drops, a call of another machine: the file was edited.
     #[error(
         "{id} is not a child of {parent}, so {parent} cannot take it over; nothing was written; call \
          `verify_all`"
     )]
     NotChild { id: Id, parent: Id },
-    /// Another machine is not, or no longer, as this one requires.
+    /// A requirement on another machine is not, or no longer, met.
     #[error("{id} requires {machine} in another state; nothing was written; load both again")]
     Unmet { id: Id, machine: Id },
     /// The machine was never stored.
@@ -59,8 +59,8 @@ pub enum CommitError {
     /// Another action uses the same key.
     #[error("{by} uses the key of {id} for another action; use one key per action")]
     KeyReused { id: Id, by: Id },
-    /// An irreversible call of the state has begun, or its outcome waits in the inbox: a machine
-    /// that left now could say the opposite of what happened.
+    /// An irreversible call of the state has begun, or its outcome waits in the inbox: if the
+    /// machine left now, its state could contradict that outcome.
     #[error(
         "{id} cannot leave its state now: the call {call} is under way, or its outcome was not taken yet; \
          nothing was written; wait for it, or write `detach` on the transition"

@@ -16,7 +16,7 @@ pub enum LoadError {
     #[error("no machine {id} in this store; see `list`")]
     NotFound { id: Id },
     /// The machine was deleted by [`Store::prune`](crate::store::Store::prune), and its attempt at
-    /// an idempotency key is kept. Only views say so: to load it, it is
+    /// an idempotency key is kept. Only views report this; loading returns
     /// [`NotFound`](Self::NotFound).
     #[error(
         "{id} was pruned, so its history is gone{}",
@@ -30,13 +30,13 @@ pub enum LoadError {
     /// A journal entry cannot be read.
     #[error("entry {sequence} of the journal cannot be read: {reason}; restore it from a backup")]
     BrokenEntry { sequence: u64, reason: String },
-    /// The position is of another generation of the store, or later than its newest entry.
+    /// The position belongs to another generation of the store, or is later than its newest entry.
     #[error(
         "the store has no position {position}; the newest is {newest}: was an older copy of the file \
          restored? Read everything again from the start"
     )]
     UnknownPosition { position: Position, newest: Position },
-    /// The cursor is of a list in another order.
+    /// The cursor belongs to a list in another order.
     #[error(
         "the cursor `{cursor}` was issued for a different sort order; use the cursor of the previous \
          page, or none for the first page"
@@ -45,7 +45,7 @@ pub enum LoadError {
     /// A row has no id that can be read.
     #[error("a row cannot be read: {reason}; restore it from a backup")]
     BrokenRow { reason: String },
-    /// A record of an agent, such as a turn, has a form that this program does not know.
+    /// A record of an agent, such as a turn, has a format that this program does not know.
     #[class = "unreadable"]
     #[error(
         "the record `{kind}` {id} does not match its type in this program: {reason}; run the program \

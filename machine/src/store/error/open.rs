@@ -31,13 +31,13 @@ pub enum OpenError {
          program that wrote it"
     )]
     TooOld { path: PathBuf, found: i64, known: i64 },
-    /// The file does not exist or is empty, and a log of a database of that name does.
+    /// The file does not exist or is empty, but the log of a database of that name exists.
     #[error(
         "{path} does not exist, but its log {other} does: was the database moved without it? Put the \
          database back, or move the log away"
     )]
     Leftover { path: PathBuf, other: PathBuf },
-    /// The file was created with another key of digests or without one, or what identifies the
+    /// The file was created with another key of digests or without one, or the identity of the
     /// store was changed.
     #[error(
         "{path} was created with another key or without one, or its identity was changed; \

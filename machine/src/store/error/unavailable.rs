@@ -45,7 +45,7 @@ pub enum Unavailable {
     )]
     Moved,
     /// The commit may or may not be durable, for this reason. Commit the same machines again: the
-    /// store recognizes the same commit and answers that it has succeeded, if it has.
+    /// store recognizes a commit that succeeded, and reports success.
     #[error(
         "the commit failed and may or may not be on disk: {0}; repeat the same write to \
          find out: it takes effect once"

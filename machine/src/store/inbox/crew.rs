@@ -85,8 +85,8 @@ pub(crate) struct Registration {
 }
 
 impl Store {
-    /// The workers of all processes that are alive, by the locks that they hold, oldest first. A
-    /// worker is there from its start to its end.
+    /// The live workers of all processes, oldest first; a worker is alive while its lock is held. A
+    /// worker is listed from its start to its end.
     ///
     /// # Errors
     ///

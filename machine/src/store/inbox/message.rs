@@ -48,10 +48,10 @@ pub(crate) struct Outgoing {
 #[non_exhaustive]
 #[allow(missing_docs, reason = "most names of fields say enough")]
 pub enum InvalidMessage {
-    /// The event has no JSON form.
+    /// The event cannot be written as JSON.
     #[error("the event cannot be written as JSON: {0}")]
     Event(serde_json::Error),
-    /// It is too long.
+    /// The event is too long.
     #[error(
         "the message has {bytes} bytes, the limit is {}; store large data elsewhere and send a \
          reference",
@@ -88,7 +88,7 @@ impl Message {
 
     /// Like [`new`](Self::new), with the event as JSON text, such as
     /// `{"trigger": "confirm", "amount": 3}`, for code that does not know the type of the machine.
-    /// A text that is not an event of the machine is set aside when a worker reads it.
+    /// If the text is not an event of the machine, the message is set aside when a worker reads it.
     ///
     /// # Errors
     ///
@@ -110,10 +110,10 @@ impl Message {
         })))
     }
 
-    /// With this correlation id, such as the id of the request that it answers. A machine takes one
-    /// message of each correlation id. The same message of the same sender, sent again, is a
-    /// [duplicate](crate::store::Sent::Duplicate); another one is refused, unless the first was set
-    /// aside: then it takes its place.
+    /// Sets the correlation id, such as the id of the request that the message answers. A machine
+    /// takes one message per correlation id. If the same sender sends the same message again, it is
+    /// a [duplicate](crate::store::Sent::Duplicate); a different message is refused, unless the
+    /// first one was set aside: then it replaces the first one.
     ///
     /// # Errors
     ///
@@ -132,10 +132,11 @@ impl Message {
         Ok(self)
     }
 
-    /// Only for the state that the sender has seen: with the number of transitions that the machine
-    /// had then, such as [`Snapshot::transition_count`](crate::view::Snapshot::transition_count).
-    /// Once the machine has moved on, the message is set aside and never applied, so that a late
-    /// answer, or a second one, does not answer the next question.
+    /// Binds the message to the state that the sender has seen, by the machine's number of
+    /// transitions at that time, such as
+    /// [`Snapshot::transition_count`](crate::view::Snapshot::transition_count). Once the machine
+    /// has moved on, the message is set aside and never applied, so that a late answer, or a second
+    /// one, does not answer the next question.
     ///
     /// ```
     /// use machine::actor::Human;
@@ -285,16 +286,16 @@ pub struct Received {
     pub name: Option<String>,
     /// The event as JSON text.
     pub body: String,
-    /// The number of transitions of the machine that the sender has seen, if it is for that state
-    /// only: see [`Message::unless_moved`].
+    /// The number of transitions that the sender has seen, if the message is bound to that state:
+    /// see [`Message::unless_moved`].
     pub seen: Option<u64>,
     /// When it was sent (milliseconds since the Unix epoch).
     pub sent_at: Millis,
-    /// Where it is on its way.
+    /// The delivery status.
     pub status: Delivery,
     /// The number of attempts by workers that did not finish it.
     pub attempts: u32,
-    /// Why it waits, or why it was set aside, in words that may repeat data.
+    /// Why the message waits, or why it was set aside, in a text that may repeat data.
     pub error: Option<String>,
     /// The kind of that error, without data.
     pub cause: Option<Cause>,
@@ -313,7 +314,7 @@ impl Received {
     }
 }
 
-/// Where a message is on its way.
+/// The delivery status of a message.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, crate::ToSchema,
 )]
@@ -328,8 +329,8 @@ pub enum Delivery {
     /// The message cannot be handled; see [`Received::error`].
     /// [`Store::requeue`](crate::store::Store::requeue) tries it again.
     SetAside = 2,
-    /// The message was set aside, and a corrected one with its correlation id came later. It is
-    /// kept, and never tried again.
+    /// The message was set aside, and a corrected message with the same correlation id came later.
+    /// The message is kept, and never tried again.
     Replaced = 3,
 }
 

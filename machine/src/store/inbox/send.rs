@@ -20,10 +20,10 @@ use crate::{
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Sent {
-    /// It is in the inbox of the machine.
+    /// The message is in the inbox of the machine.
     Queued,
-    /// The machine has this very message already: of the same sender, with the same correlation id
-    /// and the same event. Nothing was written.
+    /// The machine already has the same message: same sender, correlation id and event. Nothing was
+    /// written.
     Duplicate,
 }
 
@@ -38,15 +38,15 @@ pub enum SendError {
     /// The machine is in a terminal state. The message is stored, set aside.
     #[error("{id} has ended, so the message will never be handled; it was stored as set aside")]
     Ended { id: Id },
-    /// Another message has the correlation id: of another sender, or with another event. Nothing
+    /// Another message has the same correlation id, but another sender or another event. Nothing
     /// was written.
     #[error(
         "{id} has another message with the correlation id `{correlation}`; this one was not stored; \
          send it with another id"
     )]
     OtherMessage { id: Id, correlation: String },
-    /// The machine has as many queued messages as an inbox takes: 10,000. Nothing was written. What
-    /// the library itself sends, such as the outcomes of calls, is always taken.
+    /// The inbox of the machine is full: 10,000 queued messages. Nothing was written. Messages of
+    /// the library itself, such as the outcomes of calls, are always accepted.
     #[error(
         "the inbox of {id} is full: {queued} messages are queued; this one was not stored; find out why \
          the machine does not take them, for example with `show`, and send it again when it has"
@@ -55,8 +55,8 @@ pub enum SendError {
     /// The message to requeue is unknown.
     #[error("{id} has no message `{correlation}`; `inbox` lists its messages")]
     NoMessage { id: Id, correlation: String },
-    /// The storage is unavailable. Send the message again: it has the same correlation id, so it
-    /// is not taken twice.
+    /// The storage is unavailable. Send the message again: it keeps its correlation id, so it is
+    /// not taken twice.
     #[error(transparent)]
     Unavailable(#[from] Unavailable),
 }
@@ -74,14 +74,14 @@ pub struct SetAside {
 }
 
 impl Store {
-    /// Sends a message to a machine: one of its events, to be made by a worker when the machine is
-    /// in a state that takes it. It is durable when this returns, waits for as long as it takes,
-    /// and causes at most one transition. To send it in one batch with other writes, see
-    /// [`Batch::send`](crate::effects::Batch::send).
+    /// Sends a machine one of its events as a message. A worker applies the message when the
+    /// machine is in a state that takes it. The message is durable when this returns, waits as long
+    /// as necessary, and causes at most one transition. To send it in one batch with other writes,
+    /// see [`Batch::send`](crate::effects::Batch::send).
     ///
-    /// Of the messages with one correlation id the machine takes one. A corrected message is
-    /// accepted after the first one was set aside, and takes its place: the first one is kept, and
-    /// never tried again.
+    /// The machine takes one message per correlation id. After a message was set aside, a corrected
+    /// message with the same correlation id replaces it: the first one is kept, and never tried
+    /// again.
     ///
     /// # Errors
     ///
@@ -134,8 +134,8 @@ impl Store {
         sent
     }
 
-    /// The messages to a machine, oldest first, also those that were handled. One that is not as it
-    /// was sent is an error at its position.
+    /// The messages to a machine, oldest first, including handled ones. An altered message is an
+    /// error at its position.
     ///
     /// # Errors
     ///
@@ -165,8 +165,8 @@ impl Store {
         Ok(set_aside)
     }
 
-    /// Lets workers try again what was set aside: the handler of the machine, and these of its
-    /// messages. Of a machine that nothing can move, the handler is called again, too.
+    /// Lets workers retry work that was set aside: the handler of the machine, and these of its
+    /// messages. Also makes workers call the handler of a machine that nothing can move.
     ///
     /// # Errors
     ///

@@ -29,16 +29,16 @@ use crate::{
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Check {
-    /// The problems of stored definitions: the machines that were written under these cannot be
-    /// read.
+    /// The problems of stored definitions; machines that were written under these definitions
+    /// cannot be read.
     pub broken_definitions: Vec<String>,
     /// One for each kind of machine declared with
     /// [`OpenOptions::machine`](crate::store::OpenOptions::machine).
     pub machines: Vec<CheckedMachine>,
     /// One for each tool declared with [`OpenOptions::tool`](crate::store::OpenOptions::tool).
     pub tools: Vec<CheckedTool>,
-    /// The tools for which this program makes other keys than those that are stored, and how to fix
-    /// that. Only the check of a worker compares keys.
+    /// The tools whose keys in this program differ from the stored ones, and how to fix that. Only
+    /// the check of a worker compares keys.
     pub other_keys: Vec<String>,
 }
 
@@ -67,7 +67,7 @@ pub struct CheckedTool {
     pub tool: String,
     /// The number of calls that have not ended and were checked.
     pub checked: usize,
-    /// The executions whose arguments the tool cannot read, or with which it would not run.
+    /// The executions that the tool would not run, or whose arguments it cannot read.
     pub blocked: Vec<Blocked>,
 }
 
@@ -79,7 +79,7 @@ pub struct Blocked {
     pub id: Id,
     /// The state in its row.
     pub state: String,
-    /// Why, and how to fix it.
+    /// The reason, and how to fix it.
     pub reason: String,
 }
 

@@ -19,13 +19,13 @@ pub struct VerifyReport {
     pub machines: u64,
     /// The number of journal entries.
     pub entries: u64,
-    /// The number of journal entries that were pruned. Of these, the chain is verified.
+    /// The number of pruned journal entries. Only the chain over these is verified.
     pub pruned: u64,
     /// The problems, in the order in which they were found.
     pub problems: Vec<Problem>,
 }
 
-/// Something in a store is not as it was written.
+/// A part of a store that differs from what was written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Problem {
@@ -48,7 +48,7 @@ pub struct VerifyProgress {
 }
 
 impl VerifyReport {
-    /// Returns `true` if everything is as it was written.
+    /// Returns `true` if there are no problems.
     #[must_use]
     pub fn is_clean(&self) -> bool {
         self.problems.is_empty()

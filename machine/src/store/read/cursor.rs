@@ -5,8 +5,8 @@ use crate::{
     id::{InvalidText, shortened},
 };
 
-/// A place in the result of a [`Query`](crate::store::Query). It stays valid while machines are
-/// created and changed. It is for queries with the same order. As text, such as `oldest.42`, it can
+/// A place in the result of a [`Query`](crate::store::Query). A cursor stays valid while machines
+/// are created and changed, for queries with the same order. As text, such as `oldest.42`, it can
 /// be a part of a URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cursor {

@@ -20,13 +20,13 @@ impl Store {
     /// The whole journal of a machine of any kind. Checks that no entry was changed or
     /// removed.
     ///
-    /// The result has every entry, so it takes memory for each of them: about 0.7 GB for a million.
-    /// [`verify`](Self::verify) and [`subscribe`](Self::subscribe) do not.
+    /// The result holds every entry in memory: about 0.7 GB for a million. [`verify`](Self::verify)
+    /// and [`subscribe`](Self::subscribe) need less.
     ///
     /// # Errors
     ///
-    /// [`LoadError::NotFound`] if no machine has this id, [`LoadError::Unreadable`] if an entry is
-    /// not as it was written.
+    /// [`LoadError::NotFound`] if no machine has this id, [`LoadError::Unreadable`] if an entry was
+    /// altered.
     pub async fn history(&self, id: Id) -> Result<History, LoadError> {
         let mut head = Digest::ZERO;
         let mut entries: Vec<Entry> = Vec::new();

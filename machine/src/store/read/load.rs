@@ -20,8 +20,8 @@ use crate::{
 };
 
 impl Store {
-    /// Loads a machine in any state. However long its history is, this reads its row and the digest
-    /// of its newest journal entry, and checks that the row is as it was written with that entry;
+    /// Loads a machine in any state. However long its history is, this reads only its row and the
+    /// digest of its newest journal entry, and checks that the row matches that entry;
     /// [`verify`](Self::verify) checks the whole history.
     ///
     /// # Errors

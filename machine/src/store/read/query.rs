@@ -16,8 +16,7 @@ use crate::{
     stored::{StoredPart, normal_session},
 };
 
-/// Which machines to list. Without a condition, all of them, in the order in which they were
-/// created.
+/// A selection of machines. Without conditions, it selects all machines, in order of creation.
 ///
 /// ```
 /// use machine::store::{Query, Store};
@@ -118,14 +117,14 @@ impl Query {
     /// With a deadline that is due by the store's clock; most overdue first.
     ///
     /// Firing a deadline is a transition: load the machine, call `fire_deadline`, commit. A machine
-    /// stays due until that is committed, also if a guard refuses.
+    /// stays due until the transition is committed, even if a guard refuses it.
     pub fn due(mut self) -> Self {
         self.due = true;
         self
     }
 
-    /// Unchanged for at least this time: the clock of the store now, against the time of the newest
-    /// journal entry, which is of the system clock.
+    /// Unchanged for at least this time: compares the clock of the store with the time of the
+    /// newest journal entry, which is from the system clock.
     pub fn unchanged_for(mut self, time: std::time::Duration) -> Self {
         self.unchanged_ms = Some(millis(time));
         self
@@ -173,8 +172,8 @@ impl Query {
         }
     }
 
-    /// The page after this cursor, which the previous page has as [`Page::next`]. One of a query
-    /// with another order is refused.
+    /// The page after this cursor, which is [`Page::next`] of the previous page. The cursor of a
+    /// query with another order is refused.
     pub fn after(mut self, cursor: Cursor) -> Self {
         self.after = Some(cursor);
         self
@@ -218,8 +217,8 @@ pub struct MachineLine {
 }
 
 impl Store {
-    /// A page of the machines that a query selects. A unreadable row is reported as an error and
-    /// does not hide the others.
+    /// A page of the machines that a query selects. An unreadable row is an error at its position
+    /// and does not hide the others.
     ///
     /// # Errors
     ///

@@ -19,7 +19,7 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, crate::ToSchema)]
 #[non_exhaustive]
 pub struct SessionLine {
-    /// The session. What is not valid UTF-8 is replaced by U+FFFD; only an edit can cause that.
+    /// The session. Invalid UTF-8 is replaced by U+FFFD; only an edit by hand can cause that.
     pub session: String,
     /// The number of its machines.
     pub machines: u64,
@@ -58,9 +58,8 @@ impl Store {
     /// A page of the sessions of all machines: the session with the newest machine first. At most
     /// `limit` of them, and at least one.
     ///
-    /// Each session is on one page, whatever comes while they are read: the pages are those of the
-    /// moment at which the first one was read, in the order of that moment. What they say of a
-    /// session is of now.
+    /// Each session is on exactly one page, even if machines are created meanwhile: the sessions
+    /// and their order are fixed when the first page is read. The data of each session are current.
     ///
     /// ```
     /// # async fn example(store: &machine::store::Store) -> Result<(), machine::store::Unavailable> {

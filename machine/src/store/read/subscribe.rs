@@ -48,8 +48,8 @@ pub struct Committed {
     pub entry: Entry,
 }
 
-/// The entries of a store in the order in which they were committed, by any process. It misses
-/// nothing and repeats nothing.
+/// The entries of a store, committed by any process, in commit order. A subscription misses nothing
+/// and repeats nothing.
 ///
 /// ```
 /// # use machine::store::Store;

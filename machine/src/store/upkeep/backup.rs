@@ -50,19 +50,19 @@ pub enum BackupError {
 
 impl Store {
     /// Copies the whole store to a new file, while any number of processes write to it. The copy is
-    /// of one moment: it has every commit that was acknowledged before the call, and each one as a
-    /// whole. It is a store like any other, with the same key; [`verify_all`](Self::verify_all)
-    /// checks it. The first time it is opened for writing, it gets a new generation, higher than
-    /// that of the original, so that positions in the journal and fencing tokens of the two are
-    /// never mistaken for each other.
+    /// a snapshot: it has every commit that was acknowledged before the call, and only whole
+    /// commits. It is a store like any other, with the same key; [`verify_all`](Self::verify_all)
+    /// checks it. When it is first opened for writing, it gets a new generation, higher than that
+    /// of the original, so that positions in the journal and fencing tokens of the two stores are
+    /// never confused.
     ///
-    /// The copy gets its name when it is complete and on disk. Until then it is a file
-    /// `NAME-backup-ID.partial`; one that a process left when it was killed can be deleted. If the
+    /// The copy gets its name when it is complete and on disk. Until then, it is a file
+    /// `NAME-backup-ID.partial`; if a process was killed, its partial file can be deleted. If the
     /// future is dropped, the backup ends.
     ///
-    /// Writers are not held up, but the write-ahead log grows until the backup has ended. Lock
-    /// files of workers are not copied: whether a worker of the original has ended cannot be told
-    /// from the copy.
+    /// Writers are not blocked, but the write-ahead log grows until the backup has ended. Lock
+    /// files of workers are not copied, so the copy cannot show whether a worker of the original
+    /// has ended.
     ///
     /// Calls `progress` from time to time.
     ///

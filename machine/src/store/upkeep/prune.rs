@@ -36,8 +36,8 @@ pub struct Prune {
     pub machine: Option<String>,
     /// If there are any, only machines in a state with one of these names, such as `completed`.
     pub statuses: Vec<String>,
-    /// Also executions that ended as not done although a receipt says that they were done. By
-    /// default they are kept.
+    /// Also deletes executions that ended as not done although a receipt says that they were done.
+    /// By default, they are kept.
     pub contradicted: bool,
 }
 

@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use crate::clock::Millis;
 
-/// Why a machine, or a message to it, got no further. It says nothing that the text of an error may
-/// repeat, so it is for every audience.
+/// Why a machine, or a message to it, is not progressing. It contains no data that the text of an
+/// error may repeat, so every audience may see it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, crate::ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -14,7 +14,7 @@ pub enum Cause {
     Failed = 0,
     /// The program panicked.
     Panicked = 1,
-    /// The handler took longer than it may.
+    /// The handler exceeded its time limit.
     TimedOut = 2,
     /// The attempts ended without an answer, for example in a crash.
     NoAnswer = 3,
