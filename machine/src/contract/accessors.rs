@@ -35,8 +35,8 @@ impl Contract {
         self.summarize(summary, language)
     }
 
-    /// The action as a question to a person. Long arguments are cut; then its second line names
-    /// what is hidden.
+    /// The action as a question to a person. Long arguments are cut; the second line then names the
+    /// hidden parts.
     #[must_use]
     pub fn question_in(&self, language: Language) -> String {
         self.wording(Extent::Short).text(language)
@@ -94,7 +94,7 @@ impl Contract {
         self.0.timeout_ms.map(Duration::from_millis)
     }
 
-    /// The time after the end of its worker in which the call can still take effect.
+    /// How long the call can still take effect after its worker has ended.
     #[must_use]
     pub fn settling_time(&self) -> Duration {
         Duration::from_millis(self.0.settling_ms)
@@ -140,7 +140,7 @@ impl Contract {
         self.0.approves.as_ref().and_then(ApprovalRequest::expires_after)
     }
 
-    /// The machine, and its entry, that made it by `#[invoke]`.
+    /// The machine, and its entry, that made the call by `#[invoke]`.
     #[must_use]
     pub fn invoked(&self) -> Option<&Origin> {
         self.0.invoked.as_ref()

@@ -18,7 +18,7 @@ use crate::journal::{
 /// An action to perform: type and parameters. Progress and result belong to the
 /// [`Execution`](super::Execution).
 ///
-/// The detail of a tool call has the members `service`, `method` and `args`, and where they are set
+/// The detail of a tool call has the members `service`, `method` and `args`, and, if set,
 /// `identity`, `occurrence` and `secrets` (the places of [secret](super::Secret) arguments, as JSON
 /// pointers).
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
@@ -121,7 +121,7 @@ impl Action {
     /// [`InvalidContract::TooLarge`] if the detail has more than 256 KiB as JSON text,
     /// [`InvalidContract::TooDeep`] if it is nested more than 64 levels deep,
     /// [`InvalidContract::Unportable`] if another program would read it differently,
-    /// [`InvalidContract::NotACall`] if it is not the detail of a tool call, and its type says so.
+    /// [`InvalidContract::NotACall`] if the type is a tool call, and the detail is not.
     pub fn new(
         action_type: ActionType,
         mut action_detail: Map<String, Value>,

@@ -12,9 +12,9 @@ use crate::language::Phrase;
 
 /// The answer of a service: evidence that the call took effect, or the reason why it is missing.
 ///
-/// [`or_refused`](OrRefused::or_refused) turns the error of a function that refused before anything
-/// happened into [`NoReceipt::NotApplied`]. `?` alone turns every error into
-/// [`NoReceipt::Unknown`], because an error does not prove that nothing happened.
+/// [`or_refused`](OrRefused::or_refused) turns an error from before anything happened into
+/// [`NoReceipt::NotApplied`]. `?` alone turns every error into [`NoReceipt::Unknown`], because an
+/// error does not prove that nothing happened.
 ///
 /// ```
 /// use machine::contract::{Answer, Applied, OrRefused};
@@ -34,7 +34,8 @@ pub type Answer<R = String, N = String> = Result<Applied<R>, NoReceipt<N>>;
 
 /// Errors that prove that nothing happened.
 pub trait OrRefused<T, N> {
-    /// An error is the refusal of the tool: provably nothing happened, and the key is free.
+    /// Declares that an error is the refusal of the tool: provably nothing happened, and the key is
+    /// free.
     ///
     /// # Errors
     ///
@@ -66,8 +67,8 @@ impl<R> Applied<R> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NoReceipt<N = String> {
     /// The service can prove that nothing happened: the connection was refused, or the remote side
-    /// rejected the request before it accepted anything. The key is released. The refusal comes
-    /// back typed: see [`Tool::Refusal`](super::Tool::Refusal).
+    /// rejected the request before it accepted anything. The key is released. The refusal is typed:
+    /// see [`Tool::Refusal`](super::Tool::Refusal).
     NotApplied(N),
     /// The action may have taken effect, and the call has ended. The execution is in doubt until
     /// someone settles it.
@@ -75,12 +76,12 @@ pub enum NoReceipt<N = String> {
     /// The service has accepted the call and reports its outcome later: see
     /// [`Call::accepted`](super::Call::accepted). The execution waits for the report.
     Accepted(Accepted),
-    /// The action may yet take effect: something that the call has started is still running, such
-    /// as a client that the service no longer waits for, and nothing tells when it ends. The call
+    /// The action may yet take effect: the call has started something that is still running, such
+    /// as a client that the service no longer waits for, and its end cannot be observed. The call
     /// counts as alive until its process ends.
     StillRunning(String),
     /// A task of the call failed, or the service has stopped waiting for a part of it: `?` on
-    /// tokio's `Elapsed` and `JoinError`, and on a timeout of `std`'s channels. As
+    /// tokio's `Elapsed` and `JoinError`, and on a timeout of `std`'s channels. Treated like
     /// [`StillRunning`](Self::StillRunning), unless the service is
     /// [confined](super::Perform::CONFINED) to its future.
     CutOff(String),
@@ -95,7 +96,7 @@ impl<N> NoReceipt<N> {
         Self::NotApplied(reason.to_string().into())
     }
 
-    /// The same with another refusal, such as that of a tool whose service this one asks.
+    /// Converts the refusal, for example from that of another tool, whose service this one uses.
     pub fn map<M>(self, refusal: impl FnOnce(N) -> M) -> NoReceipt<M> {
         match self {
             Self::NotApplied(reason) => NoReceipt::NotApplied(refusal(reason)),

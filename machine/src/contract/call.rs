@@ -32,9 +32,9 @@ impl<T: Callable> Attempt<T> {
     }
 }
 
-/// A call under a permit, lent to the service for its length.
+/// A call under a permit, lent to the service for the duration of the call.
 ///
-/// It says everything that decides what the call does: the arguments, parsed from the stored action
+/// It contains everything that determines the call: the arguments, parsed from the stored action
 /// that was approved, and the key, the fencing token and the deadline. Only the library can make
 /// one.
 #[derive(Debug)]
@@ -54,7 +54,7 @@ pub struct Call<T> {
 
 impl<T> Call<T> {
     /// Asks the store whether the permit is still valid: this worker has not been fenced. Ask right
-    /// before the step that cannot be undone, after anything that may take long.
+    /// before the irreversible step, after all slow work.
     ///
     /// Returns `false` if the store cannot be read.
     pub async fn still_valid(&self) -> bool {
@@ -80,8 +80,8 @@ impl<T> Deref for Call<T> {
     }
 }
 
-/// A service that performs a tool: it has the connection, the address, the credentials. What it
-/// does is decided by the [`Call`].
+/// A service that performs a tool: it has the connection, the address, the credentials. The
+/// [`Call`] determines what it does.
 ///
 /// ```
 /// use machine::contract::{Answer, Applied, Call, OrRefused, Perform, Tool};
@@ -113,12 +113,11 @@ impl<T> Deref for Call<T> {
 ///
 /// # A timeout of the service's own
 ///
-/// What a service stops waiting for may still take effect. `?` on the errors of tokio for a wait
-/// that was given up says so by itself, also where they are the
-/// [`source`](std::error::Error::source) of another error. An error that hides them does not: the
-/// call counts as ended while its client may still pay, [`find`](Perform::find) does not know the
-/// payment yet, and another attempt pays twice. With a guard in what runs on, the call has not
-/// ended before that has, and its answer arrives:
+/// Work that a service stops waiting for may still take effect. `?` recognizes tokio's errors for
+/// an abandoned wait, even as the [`source`](std::error::Error::source) of another error. If an
+/// error hides them, the call counts as ended while its client may still pay,
+/// [`find`](Perform::find) does not know the payment yet, and another attempt pays twice. If the
+/// work that continues holds a guard, the call ends only with that work, and its answer arrives:
 ///
 /// ```
 /// use std::time::Duration;
@@ -165,16 +164,16 @@ impl<T> Deref for Call<T> {
             `service_fn`"
 )]
 pub trait Perform<T: Callable>: Send + Sync {
-    /// Nothing of a call runs once its future and its guards ([`Call::in_flight`]) are gone. That
-    /// is true of an asynchronous client that sends in its own future; it is not true of
-    /// `spawn_blocking`, of a thread, or of a spawned task without a guard.
+    /// No part of a call runs once its future and its guards ([`Call::in_flight`]) are gone. This
+    /// is true for an asynchronous client that sends in its own future; it is not true for
+    /// `spawn_blocking`, a thread, or a spawned task without a guard.
     ///
     /// A call of a service that is not confined, and that was cut off (its future was dropped, or
     /// it panicked), counts as alive until its process ends: "not applied" waits until then.
     const CONFINED: bool = false;
 
-    /// Checks a call before it is begun, or run again. One that is refused stays as it is, for
-    /// another program or for a person who cancels it. By default, no call is refused.
+    /// Checks a call before it begins or runs again. A refused call stays unchanged, for another
+    /// program or for a person who cancels it. By default, no call is refused.
     ///
     /// # Errors
     ///
@@ -189,14 +188,14 @@ pub trait Perform<T: Callable>: Send + Sync {
     fn perform(&self, call: &Call<T>) -> impl Future<Output = ToolAnswer<T>> + Send;
 
     /// Asks the remote service whether an earlier attempt took effect, for an execution in doubt:
-    /// its receipt; `NotApplied` if the service does not know it, which counts only after the
-    /// tool's [settling time](Tool::SETTLING_TIME), and which its machine takes as
-    /// [`CallError::NotApplied`](super::CallError::NotApplied); or unknown, which is the default.
-    /// Workers ask about once a minute.
+    /// returns the receipt; `NotApplied` if the service does not know the call, which counts only
+    /// after the tool's [settling time](Tool::SETTLING_TIME), and which the machine takes as
+    /// [`CallError::NotApplied`](super::CallError::NotApplied); or unknown, the default. Workers
+    /// ask about once a minute.
     ///
-    /// An implementation is written `async fn find(&self, attempt: &Attempt<Pay>) -> Answer`, or
-    /// with the types of the tool `-> Answer<Receipt, Refusal>`; [`Attempt::key`] is what the
-    /// service was given as the idempotency key.
+    /// Write an implementation as `async fn find(&self, attempt: &Attempt<Pay>) -> Answer`, or with
+    /// the types of the tool `-> Answer<Receipt, Refusal>`; [`Attempt::key`] is the idempotency key
+    /// that the service was given.
     fn find(&self, attempt: &Attempt<T>) -> impl Future<Output = ToolAnswer<T>> + Send {
         let _ = attempt;
         std::future::ready(Err(NoReceipt::unknown("this service cannot be asked")))
@@ -254,7 +253,7 @@ impl<T: Tool<Effect = AnswersLater>> Call<T> {
     /// The token by which the service reports the outcome of this call, and of no other.
     ///
     /// The service decides once for each token: after it has reported "not applied", it must not
-    /// carry out anything that comes with the token.
+    /// carry out any request with the token.
     #[must_use]
     pub fn callback_token(&self) -> &CallbackToken {
         match &self.callback {
@@ -270,12 +269,13 @@ impl<T: Tool<Effect = AnswersLater>> Call<T> {
         format!("api/execution/{}/report", self.execution_id)
     }
 
-    /// The answer that the service has accepted the call under its own reference, and reports the
-    /// outcome within this time. The execution waits for the report, also after the end of this
-    /// process. Without a report in time it is in doubt.
+    /// Answers that the service has accepted the call under its own reference, and will report the
+    /// outcome within this time. The execution waits for the report, even after this process has
+    /// ended. Without a report in time, it is in doubt.
     ///
-    /// It counts when the whole call has ended: while a guard of [`in_flight`](Self::in_flight) is
-    /// alive, or if it comes through one, the outcome is unknown.
+    /// This answer counts only once the whole call has ended: while a guard of
+    /// [`in_flight`](Self::in_flight) is alive, or if the answer comes through a guard, the outcome
+    /// is unknown.
     ///
     /// # Errors
     ///

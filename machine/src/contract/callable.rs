@@ -10,8 +10,8 @@ use super::{
     tool::{Tool, identity, same, tool_name},
 };
 
-/// A type that a call can be made from: a [`Tool`], or an [`Action`] of a tool that is known at run
-/// time only. No other exists, so that the arguments of a call are those that were approved.
+/// A type that a call can be made from: a [`Tool`], or an [`Action`] of a tool that is known only
+/// at run time. There are no others, so the arguments of a call are always the approved ones.
 pub trait Callable: sealed::Sealed + Send + Sync + Sized + 'static {
     /// The receipt of a successful call.
     type Receipt: Serialize + DeserializeOwned + Send + 'static;

@@ -15,8 +15,9 @@ use crate::{
 ///
 /// A store makes one for each call of a tool whose effect is
 /// [`AnswersLater`](crate::contract::AnswersLater), before the call, and keeps only its digest.
-/// [`Call::callback_token`](crate::contract::Call::callback_token) is for the service; what the
-/// service sends back becomes a token again with [`new`](Self::new). Its `Debug` does not show it.
+/// Give [`Call::callback_token`](crate::contract::Call::callback_token) to the service;
+/// [`new`](Self::new) turns the text in its request back into a token. The `Debug` output hides the
+/// token.
 ///
 /// ```
 /// use machine::contract::CallbackToken;

@@ -26,8 +26,8 @@ use crate::{
 /// Only a [`ReasoningNode`] can make contracts, and only a person a retry. Status, transitions and
 /// timestamps belong to the [`Execution`](crate::contract::Execution) that carries the contract.
 ///
-/// A contract cannot be read from JSON. A store reads its own back, derives the key again, and
-/// refuses one that contradicts itself.
+/// A contract cannot be read from JSON. A store reads back its own contracts, derives the key
+/// again, and refuses contracts that contradict themselves.
 ///
 /// ```
 /// use machine::actor::Actors;
@@ -139,7 +139,7 @@ impl Contract {
         Self(Box::new(Terms::new(action, summary, effect, author)))
     }
 
-    /// Assigns the contract to a session, whose id has at most 256 bytes, can be seen, and is not
+    /// Assigns the contract to a session, whose id has at most 256 bytes, is not blank, and is not
     /// `.` or `..`: a store refuses others.
     #[must_use]
     pub fn session(mut self, session: impl Into<String>) -> Self {
@@ -149,20 +149,19 @@ impl Contract {
 
     /// Adds the subject of the action to the summary, for people: `email.send → bob@example.com`.
     ///
-    /// It is free text, and nothing compares it with the arguments. It is what lists, views and
-    /// prompts show; the [question](super::Gate::question) to an approver does not use it, and is
-    /// made from the action alone. So leave it to the program, and not to a model:
-    /// [`Tool::subject`] and [`ToolSpec::template`](super::ToolSpec::template) make it from the
-    /// arguments.
+    /// The subject is free text, and nothing compares it with the arguments. Lists, views and
+    /// prompts show it; the [question](super::Gate::question) to an approver does not use it, and
+    /// is made from the action alone. So let the program set it, not a model: [`Tool::subject`] and
+    /// [`ToolSpec::template`](super::ToolSpec::template) make it from the arguments.
     #[must_use]
     pub fn about(mut self, subject: &str) -> Self {
         self.0.summary = short(format!("{} → {subject}", self.0.summary));
         self
     }
 
-    /// Sets the summary in a language, for people: of a question or another action that is not a
-    /// tool call, all of it; that of a tool call keeps its name. The language is a code such as
-    /// `zh`, or empty for the default.
+    /// Sets the summary in a language, for people. The summary of a tool call keeps the name of the
+    /// tool; for a question or another action, the text replaces the whole summary. The language is
+    /// a code such as `zh`, or empty for the default.
     ///
     /// It is free text like that of [`about`](Self::about).
     ///
@@ -209,10 +208,10 @@ impl Contract {
         self
     }
 
-    /// Names the occasion of a deliberate repetition, such as `2026-W47` for a weekly reminder. It
-    /// becomes part of the key and of the approval. Nothing else lets an irreversible action run
-    /// again after it took effect, so it takes a [`GraphRunner`]: a model never chooses it. Names
-    /// that look the same are the same occasion, like those of a [`Human`].
+    /// Names the occasion of a deliberate repetition, such as `2026-W47` for a weekly reminder. The
+    /// name becomes part of the key and of the approval. Nothing else lets an irreversible action
+    /// run again after it took effect, so this requires a [`GraphRunner`]: a model never chooses
+    /// the name. Names that look the same are the same occasion, like those of a [`Human`].
     ///
     /// # Errors
     ///

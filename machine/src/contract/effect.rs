@@ -8,9 +8,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
-    /// Calling it again does no harm, such as reading a file. It runs at least once.
+    /// A repeated call does no harm, such as reading a file. The call runs at least once.
     Idempotent,
-    /// It cannot be undone, such as sending a mail. It runs at most once per idempotency key.
+    /// A call cannot be undone, such as sending a mail. The call runs at most once per idempotency
+    /// key.
     Irreversible,
 }
 
@@ -35,8 +36,8 @@ pub enum Irreversible {}
 
 /// The effect of irreversible tools whose service may accept a call and report the outcome later,
 /// such as a deployment: [`Call::accepted`](super::Call::accepted). Calls of these tools have a
-/// [token](super::Call::callback_token) for the report. A tool that is known at run time only
-/// answers in its call. See [`Effect::Irreversible`].
+/// [token](super::Call::callback_token) for the report. A tool that is known only at run time
+/// always answers in its call. See [`Effect::Irreversible`].
 ///
 /// No other tool can answer so:
 ///

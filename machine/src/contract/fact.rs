@@ -60,7 +60,8 @@ pub enum CallFact {
     Evidence {
         epoch: u64,
         evidence: Evidence,
-        /// It arrived after the execution had gone on without it: it changes no state.
+        /// The evidence arrived after the execution had continued without it, so it changes no
+        /// state.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         late: bool,
     },
@@ -68,9 +69,9 @@ pub enum CallFact {
     Parked { worker: Liveness, at: Millis },
     /// The call of an execution in doubt was found to be cut off, by its own process.
     CutOff { at: Millis },
-    /// The call of an execution in doubt was found to have ended, or its process was.
+    /// The call of an execution in doubt, or its process, was found to have ended.
     WorkerEnded { at: Millis },
-    /// The finding about an execution in doubt, of a person or of a status query.
+    /// A person or a status query found out the outcome of an execution in doubt.
     Confirmed {
         /// `true` if the call took effect.
         applied: bool,
@@ -118,7 +119,7 @@ pub enum Closing {
     /// A person declined it.
     Declined {
         by: String,
-        /// The reason, at most 200 characters; the gate has all of it.
+        /// The reason, at most 200 characters; the gate has the full text.
         reason: String,
     },
     /// It was not approved in time, or the approval was not used in time.
@@ -140,11 +141,11 @@ pub enum Closing {
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "store", derive(machine_derive::Class))]
 pub enum Evidence {
-    /// It took effect, with this receipt from the remote side.
+    /// The call took effect, with this receipt from the remote side.
     Applied(String),
-    /// It provably did not take effect, for this reason.
+    /// The call provably did not take effect, for this reason.
     NotApplied(Refusal),
-    /// It is unknown whether it took effect, for this reason.
+    /// It is unknown whether the call took effect, for this reason.
     Unknown(String),
 }
 

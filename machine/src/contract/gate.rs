@@ -88,12 +88,12 @@ pub struct Gate {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, crate::ToSchema)]
 #[non_exhaustive]
 pub struct WholeQuestion {
-    /// The text, as [`Gate::question`] has it if it hides nothing.
+    /// The text: that of [`Gate::question`] with nothing hidden.
     #[serde(rename = "question")]
     #[schema(rename = "question")]
     pub text: String,
-    /// The digest of the question, by which an approval says that all of it was shown. It is the
-    /// same in every language.
+    /// The digest of the question. An approval passes it to confirm that the whole question was
+    /// shown. The digest is the same in every language.
     #[schema(value_type = String)]
     pub digest: Digest,
 }
@@ -123,9 +123,9 @@ impl Gate {
         Self { whole, ..self }
     }
 
-    /// The question to the person, made from the action. What cannot be seen, or looks like
-    /// something else, is escaped. Long arguments are cut; then its second line names what is
-    /// hidden, and [`whole_question`](Self::whole_question) has all of it.
+    /// The question to the person, made from the action. Invisible and confusable characters are
+    /// escaped. Long arguments are cut; the second line then names the hidden parts, and
+    /// [`whole_question`](Self::whole_question) has the full text.
     #[must_use]
     pub fn question(&self) -> &str {
         &self.waiting.state().prompt
@@ -145,8 +145,8 @@ impl Gate {
     }
 
     /// The whole question, with the digest that an approval needs: only a question that was shown
-    /// can be approved. `None` if the action behind the gate cannot be read, so that it cannot be
-    /// approved.
+    /// can be approved. `None` if the action behind the gate cannot be read; it cannot be approved
+    /// then.
     ///
     /// ```
     /// # use machine::{actor::Human, contract::Gate, store::Store};

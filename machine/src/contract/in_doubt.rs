@@ -16,9 +16,9 @@ use crate::{
 
 /// An execution in doubt: its irreversible action may or may not have taken effect.
 ///
-/// It waits, its key stays held, and it never runs again. The ways out: a receipt that arrives late
-/// ([`Store::recover`]), the remote service's answer to a query ([`Store::ask_service`]), or what a
-/// person found out ([`Store::confirm_applied`], [`Store::confirm_not_applied`]).
+/// It waits, its key stays held, and it never runs again. Its doubt ends by a receipt that arrives
+/// late ([`Store::recover`]), the remote service's answer to a query ([`Store::ask_service`]), or
+/// the finding of a person ([`Store::confirm_applied`], [`Store::confirm_not_applied`]).
 ///
 /// [`Store::recover`]: crate::store::Store::recover
 /// [`Store::ask_service`]: crate::store::Store::ask_service
@@ -80,7 +80,7 @@ impl InDoubt {
         self.0
     }
 
-    /// The question to ask a person, with the action. A receipt that arrived comes first.
+    /// The question to ask a person, with the action. If a receipt arrived, it comes first.
     #[must_use]
     pub fn question(&self) -> String {
         self.question_in(Language::English)
@@ -92,7 +92,7 @@ impl InDoubt {
         in_doubt(&self.0, Extent::Short, language)
     }
 
-    /// The question in a language, with whole arguments, however long they are.
+    /// The question in a language, with uncut arguments.
     #[must_use]
     pub fn whole_question_in(&self, language: Language) -> String {
         in_doubt(&self.0, Extent::Whole, language)

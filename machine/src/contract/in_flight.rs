@@ -14,9 +14,10 @@ use crate::id::Id;
 /// A guard for a part of a call that runs apart from its future: a blocking task, a thread, a
 /// spawned task. The call has not ended while a guard is alive.
 ///
-/// [`Call::in_flight`](super::Call::in_flight) makes one. Move it, or a clone, into what does the
-/// work, and drop it when that is done. The answer can come through it, too: it counts if the
-/// future was dropped in the meantime, or its caller has stopped waiting.
+/// [`Call::in_flight`](super::Call::in_flight) makes one. Move the guard, or a clone, into the code
+/// that does the work, and drop it when the work is done. The answer can also come through the
+/// guard: it counts if the future was dropped in the meantime, or if its caller has stopped
+/// waiting.
 ///
 /// A guard keeps the store open. [`Perform`](super::Perform) has an example.
 pub struct InFlight<T> {
@@ -33,11 +34,11 @@ impl<T: Callable> InFlight<T> {
         Self { open: call.permit_check.open(), call, tool: PhantomData }
     }
 
-    /// Answers for the future. If the future was dropped, or is no longer awaited, the answer is
-    /// written to the store as late evidence. A receipt counts at once. "Not applied" counts when
-    /// the call has ended, that is not before the last guard was dropped, and if every part of it
-    /// knows its outcome: not if its future was dropped, or a part of it panicked or has an unknown
-    /// outcome.
+    /// Answers in place of the future. If the future was dropped, or is no longer awaited, the
+    /// store records the answer as late evidence. A receipt counts at once. "Not applied" counts
+    /// once the last guard is dropped, so that the call has ended, and only if every part of the
+    /// call knows its outcome: not if the future was dropped, or if a part panicked or has an
+    /// unknown outcome.
     pub fn answer(self, answer: ToolAnswer<T>) {
         // Only the whole call can be accepted, so from a part of it that is unknown.
         let Answered { evidence, still_running, .. } = Answered::of(Ok(answer));
@@ -51,10 +52,10 @@ impl<T: Callable> InFlight<T> {
 }
 
 impl<T> InFlight<T> {
-    /// Another handle of the lock that shows other processes that this one is alive. A child
-    /// process that inherits it, for example as its standard input, counts as a part of this one,
-    /// so that the call has not ended before the child has. Neither lock nor unlock it: that is the
-    /// lock of the whole process. `None` if the store is in memory.
+    /// Another handle of the lock that shows other processes that this one is alive. If a child
+    /// process inherits the handle, for example as its standard input, the call ends only after the
+    /// child has ended. Do not lock or unlock it: the lock belongs to the whole process. `None` if
+    /// the store is in memory.
     ///
     /// ```no_run
     /// # use machine::contract::{Action, InFlight};

@@ -35,14 +35,14 @@ pub enum InvalidContract {
     /// at all.
     #[error("the arguments are not portable: {0}")]
     Unportable(String),
-    /// The detail is not that of a tool call.
+    /// The detail does not describe a tool call.
     #[error("this is not a tool call: {0}")]
     NotACall(&'static str),
     /// The arguments do not fit the tool.
     #[error("the arguments do not match `{tool}`: {reason}; correct them")]
     Arguments { tool: String, reason: String },
     /// The call would run with another value of an argument than the stored one, which may have
-    /// been approved. It stays as it is: a program that reads the stored value can run it.
+    /// been approved. The call stays unchanged: a program that reads the stored value can run it.
     #[error(
         "`{place}` of `{tool}` is stored with another value than this program reads; run the older program until the \
          call has ended, or cancel it and ask again"
@@ -53,16 +53,16 @@ pub enum InvalidContract {
         place: String,
     },
     /// An irreversible call would run with arguments that are not stored, so no one has approved
-    /// them, and that the tool does not list in [`Tool::ADDED`](super::Tool::ADDED).
+    /// them, and the tool does not list them in [`Tool::ADDED`](super::Tool::ADDED).
     #[error(
         "`{tool}` is irreversible, and this program adds {added} to its stored arguments; set `Tool::ADDED` to \
          `[{listed}]` if the call still does the same, or run the older program until the call has ended"
     )]
     AddedArguments {
         tool: String,
-        /// The places of what is added.
+        /// The places of the added arguments.
         added: String,
-        /// The places to list, with those that are listed.
+        /// The places to list, including those already listed.
         listed: String,
     },
     /// The contract is for another tool.
@@ -71,8 +71,8 @@ pub enum InvalidContract {
     /// The contract says that the tool is idempotent, and its type says that it is irreversible.
     #[error("`{tool}` is irreversible, but the contract says otherwise; plan the action again")]
     EffectLowered { tool: String },
-    /// The tool has another idea of which arguments make the key than when the action was planned,
-    /// or than a moment ago.
+    /// The tool now derives the key from other arguments than when the action was planned, or than
+    /// a moment ago.
     #[error(
         "`{tool}` derives a different identity from these arguments than \
          before; make `Tool::identity` depend only on the arguments, and plan the action \

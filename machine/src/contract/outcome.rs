@@ -35,8 +35,8 @@ pub enum CallError<N = String> {
     /// The tool refused: provably nothing happened.
     #[error("{0}")]
     Refused(N),
-    /// The call was in doubt, such as after a crash, and did not take effect: nobody refused it,
-    /// and the machine can [make it again](crate::_guide#recipes).
+    /// The call was in doubt, for example after a crash, and did not take effect. The service did
+    /// not refuse it, and the machine can [make it again](crate::_guide#recipes).
     #[error("{0}")]
     NotApplied(FoundBy<N>),
     /// A person declined the call.
@@ -49,9 +49,9 @@ pub enum CallError<N = String> {
     /// The call was not approved in time, or the approval was not used in time.
     #[error("it was not approved in time")]
     Expired,
-    /// The call was cancelled before it began, or a person
-    /// [took responsibility](crate::store::Store::override_not_applied) for it without a proof that
-    /// it did not take effect.
+    /// The call was cancelled before it began, or a person [took
+    /// responsibility](crate::store::Store::override_not_applied) for it without proof that it did
+    /// not take effect.
     #[error(
         "cancelled{}: {reason}",
         by.as_ref().map(|by| format!(" by {by}")).unwrap_or_default()
@@ -63,8 +63,7 @@ pub enum CallError<N = String> {
     /// Another execution has the key of the action, with other arguments: nothing was called.
     #[error("{by} has the key of this action, with other arguments; it was not called")]
     Differs { by: Id },
-    /// The machine has waited as long as it may. The call can still take effect: its outcome
-    /// follows.
+    /// The machine's waiting time has passed. The call can still take effect: its outcome follows.
     #[error("{execution} has no outcome yet; it may still take effect")]
     Overdue { execution: Id },
     /// The call gave no receipt and may be repeated: the tool is idempotent, or its call did not
@@ -143,12 +142,12 @@ fn is_same<V: Serialize + DeserializeOwned>(actual: &Value, other: &Value) -> bo
     other.is_ok_and(|other| canonical(&other) == canonical(actual))
 }
 
-/// Reads the refusal of the tool of an execution that failed. `None` if the tool gave none: a
+/// Reads the refusal of the tool of an execution that failed. `None` if the tool did not refuse: a
 /// person said that the call was not applied, or an idempotent call got no receipt.
 ///
 /// # Errors
 ///
-/// The error of `serde_json`, if it is not a refusal of this type, or had more than 1 MiB and was
+/// The error of `serde_json`, if the refusal is of another type, or had more than 1 MiB and was
 /// cut.
 pub fn refusal<N: DeserializeOwned>(failed: &Execution<Failed>) -> serde_json::Result<Option<N>> {
     failed.state().refusal.as_ref().map(read).transpose()

@@ -16,7 +16,8 @@ use crate::{clock::Millis, future::BoxFuture, language::Phrase};
 ///
 /// Only [`Store::begin`] issues permits, after RUNNING and the hold on the key are on disk. A
 /// permit is bound to its store, execution, key and token, cannot be cloned or stored, and is lent
-/// to the service for the length of one call. Dropping it unanswered leaves its execution in doubt.
+/// to the service for the duration of one call. Dropping it unanswered leaves its execution in
+/// doubt.
 ///
 /// [`Store::begin`]: crate::store::Store::begin
 #[must_use = "a permit that is dropped leaves its execution in doubt"]
@@ -39,10 +40,10 @@ impl<T: Callable> Permit<T> {
 
     /// Performs the call under this permit.
     ///
-    /// The store is asked first whether the permit is still valid; if it is not, the service is not
-    /// called. After the timeout of the contract, this stops waiting, and the outcome is unknown;
-    /// the call itself keeps running, and [`Settled::TimedOut`](super::Settled::TimedOut) hands it
-    /// out, so that its late receipt is not lost. A panic makes the outcome unknown.
+    /// First asks the store whether the permit is still valid; if not, the service is not called.
+    /// After the timeout of the contract, this stops waiting, and the outcome is unknown; the call
+    /// itself keeps running, and [`Settled::TimedOut`](super::Settled::TimedOut) returns it, so
+    /// that its late receipt is not lost. A panic makes the outcome unknown.
     // The future has a name, so that a wrong service makes one error, and not one for each
     // `.await`.
     pub fn call(self, service: impl Perform<T> + 'static) -> BoxFuture<'static, Unsettled> {

@@ -21,8 +21,8 @@ impl Contract {
 
 /// An execution that has not started, with the arguments of its call.
 ///
-/// As long as the tool is known as a type, the compiler knows its effect: an irreversible tool can
-/// be run by a store only, under a permit. [`Planned<Action>`] is that of any tool.
+/// If the tool is known as a type, the compiler knows its effect: only a store can run an
+/// irreversible tool, under a permit. [`Planned<Action>`] is for any tool.
 #[derive(Debug)]
 #[must_use = "it is not stored yet; pass it to a store"]
 pub struct Planned<T: Callable> {
@@ -81,8 +81,8 @@ impl<T: Tool> Planned<T> {
         self.execution.start(by)
     }
 
-    /// A new attempt at what needs no permit, without a person. About any other, a person decides:
-    /// [`Contract::retry`].
+    /// Creates a new attempt at an action that needs no permit, without a person. A person decides
+    /// about other retries: [`Contract::retry`].
     ///
     /// # Errors
     ///

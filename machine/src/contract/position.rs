@@ -2,8 +2,8 @@ use serde::Serialize;
 
 use super::execution::Status;
 
-/// Where a graph is with an execution. The state of the execution follows from it; another
-/// state is a mismatch to report.
+/// The position of a graph with respect to an execution. It implies the state of the execution;
+/// another state is a mismatch to report.
 ///
 /// ```
 /// use machine::contract::{GraphPosition, execution::Status};

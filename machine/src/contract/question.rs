@@ -12,9 +12,10 @@ use crate::{
     stored::Durable,
 };
 
-/// A question that waits for the answer of a person. Neither a [`Gate`](super::Gate) is one, nor an
-/// execution that is [in doubt](super::InDoubt) or waits for the report of its service. A store
-/// keeps the answer and resumes it: see [`Store::respond`](crate::store::Store::respond).
+/// A question that waits for the answer of a person. A [`Gate`](super::Gate) is not a question, nor
+/// is an execution that is [in doubt](super::InDoubt) or waits for the report of its service. A
+/// store records the answer and resumes the execution: see
+/// [`Store::respond`](crate::store::Store::respond).
 #[derive(Debug)]
 #[must_use = "it waits for an answer"]
 pub struct Question(Execution<Waiting>);
@@ -32,7 +33,7 @@ impl Question {
         }
     }
 
-    /// The question. What cannot be seen is escaped.
+    /// The question. Invisible characters are escaped.
     #[must_use]
     pub fn text(&self) -> String {
         // It is the program's own text, in any language.

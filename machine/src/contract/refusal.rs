@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::limits::{MAX_RECEIPT, bounded, bounded_receipt, was_cut};
 
-/// Why a call was not applied: a text for people, which is the `Display` of the refusal, and the
-/// refusal of the tool as JSON. A person, or the library itself, gives the text only.
+/// Why a call was not applied: the `Display` of the refusal, for people, and the refusal of the
+/// tool as JSON. If a person or the library itself refused, there is only the text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Refusal {
@@ -21,7 +21,7 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// The refusal of a tool. One that cannot be written refuses all the same.
+    /// The refusal of a tool. If it cannot be written as JSON, the call still counts as refused.
     #[must_use]
     pub fn of<N: Serialize + Display>(refusal: &N) -> Self {
         // Both are the user's code.
@@ -92,7 +92,7 @@ pub(super) fn read<N: DeserializeOwned>(data: &Value) -> serde_json::Result<N> {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ActionRefusal {
-    /// What a program can tell it by, such as `retry`.
+    /// A code by which programs recognize the refusal, such as `retry`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
     /// The reason, for people.

@@ -62,9 +62,9 @@ impl Registry {
         Self::default()
     }
 
-    /// Adds a tool, or replaces one of the same name. Its effect is the higher of both, its secrets
-    /// are those of both, it keeps its schema unless it gets another, and it keeps its
-    /// [finder](Self::finder): adding a tool again never lowers the risk.
+    /// Adds a tool, or replaces the tool of the same name. A replaced tool gets the higher effect
+    /// and the secrets of both, and keeps its [finder](Self::finder) and, unless there is a new
+    /// one, its schema: adding a tool again never lowers the risk.
     ///
     /// # Errors
     ///
@@ -124,8 +124,8 @@ impl Registry {
         self.tools.values().map(|registered| &registered.spec)
     }
 
-    /// A call with its arguments as JSON, such as a model writes them. It makes a
-    /// [contract](ToolCall::contract), or a state calls it by `#[invoke]`.
+    /// A call with its arguments as JSON, as written by a model. Turn it into a
+    /// [contract](ToolCall::contract), or let a state make it by `#[invoke]`.
     ///
     /// # Errors
     ///

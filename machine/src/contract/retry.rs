@@ -6,12 +6,12 @@ use crate::{
 };
 
 impl Contract {
-    /// A new attempt at the action of an execution that ended: same key, new execution. A person
-    /// decides it, and that is recorded as its approval. It is for one execution: another one with
-    /// a copy of this contract has the same id, and a store refuses it. A store refuses to retry an
-    /// irreversible action that took effect, and a call of a machine, which would not see the new
-    /// attempt: a new entry into its state makes the call again. Without a person, a program plans
-    /// the action anew.
+    /// Creates a new attempt at the action of an execution that ended: same key, new execution. A
+    /// person decides this, and the decision is recorded as the approval. The contract is for one
+    /// execution: another execution with a copy of it has the same id, and a store refuses it. A
+    /// store also refuses to retry an irreversible action that took effect, and a call of a
+    /// machine, which would not see the new attempt: a new entry into its state makes the call
+    /// again. Without a person, a program plans the action anew.
     ///
     /// ```
     /// use machine::actor::Human;

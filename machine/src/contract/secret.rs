@@ -16,8 +16,8 @@ use crate::journal::{Digest, canonical_whole};
 /// such as `blake3:5f2a9c01…`, and so does `Debug`. An approval is for the value itself: a changed
 /// value is not approved.
 ///
-/// The value is stored as it is, in the file and in what `export` writes. Who can guess a value can
-/// compare its digest, so it protects long random secrets better than short ones.
+/// The file and the output of `export` contain the value itself. Anyone who guesses a value can
+/// compare its digest, so the digest protects long random secrets better than short ones.
 ///
 /// ```
 /// use machine::actor::Actors;

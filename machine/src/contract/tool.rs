@@ -8,14 +8,14 @@ use crate::journal::canonical_whole;
 
 /// A tool, as a type: its fields are the arguments of a call.
 ///
-/// A [`Contract`](crate::contract::Contract) is made from a value of it, and what runs later is
-/// that value, parsed from the stored action that was approved. How it is done is up to a service
-/// that implements [`Perform`](super::Perform).
+/// A [`Contract`](crate::contract::Contract) is made from a value of the tool. The call later runs
+/// with this value, parsed from the stored action that was approved. A service that implements
+/// [`Perform`](super::Perform) performs the call.
 ///
-/// A field that is not written is neither stored nor approved: one with `#[serde(skip)]` or
-/// `#[serde(skip_serializing)]` has its default when the call runs, whatever that is then, and no
-/// question shows it. The library cannot see such a field. So give a tool none whose default
-/// decides what the call does, or can change.
+/// A field that is not serialized is neither stored nor approved: with `#[serde(skip)]` or
+/// `#[serde(skip_serializing)]`, the call runs with the default at that time, and no question shows
+/// the field. The library cannot see such a field. So do not skip a field if its default affects
+/// the call, or can change.
 ///
 /// ```
 /// use machine::actor::Actors;
@@ -64,23 +64,24 @@ pub trait Tool: Serialize + DeserializeOwned + Send + Sync + 'static {
     type Effect: EffectType;
     /// The receipt of a successful call.
     type Receipt: Serialize + DeserializeOwned + Send + 'static;
-    /// Why a call can provably not take effect, such as an enum of reasons; `String` if programs do
-    /// not tell them apart. Its `Display` is the text for people. It is stored, and a handler gets
-    /// it as it was.
+    /// Why a call provably did not take effect, such as an enum of reasons; use `String` if
+    /// programs do not distinguish reasons. Its `Display` is the text for people. The refusal is
+    /// stored, and a handler gets the same value.
     type Refusal: Serialize + DeserializeOwned + Display + Send + 'static;
     /// The time to wait for an answer, by default 30 s; `None` means without a limit. After that
     /// the outcome of an irreversible call is unknown.
     const TIMEOUT: Option<Duration> = Some(Duration::from_secs(30));
-    /// The time after the end of its worker in which a call can still take effect, because what was
-    /// sent is on its way; by default 60 s. "It did not take effect" counts only after that time;
-    /// if it is zero, as soon as the worker has ended. With the derive, write
+    /// How long a call can still take effect after its worker has ended, because a request may be
+    /// in transit; by default 60 s. "Not applied" counts only after that time; if it is zero, as
+    /// soon as the worker has ended. With the derive, write
     /// `settling_time = Duration::from_secs(10)` in `#[tool]`.
     const SETTLING_TIME: Duration = Duration::from_mins(1);
-    /// The arguments that later versions of the tool added, and whose defaults do what was done
-    /// without them, such as `express`. An irreversible call that an older program planned, and a
-    /// person may have approved, runs with these defaults only: one that is not listed is refused.
-    /// A member of an argument is `to.city`; one of each item of a list, `items[].gift`; one of
-    /// each value of a map, `rates{}.unit`. With the derive, write `added = [".."]` in `#[tool]`.
+    /// The arguments that later versions of the tool added, and whose defaults preserve the old
+    /// behaviour, such as `express`. An irreversible call that an older program planned, and a
+    /// person may have approved, runs only with these defaults: if an added argument is not listed,
+    /// the call is refused. Write `to.city` for a member of an argument, `items[].gift` for a
+    /// member of each item of a list, `rates{}.unit` for a member of each value of a map. With the
+    /// derive, write `added = [".."]` in `#[tool]`.
     const ADDED: &'static [&'static str] = &[];
     /// The languages that [`subject`](Self::subject) and [`question`](Self::question) know, besides
     /// the default, such as `zh`.
@@ -94,11 +95,10 @@ pub trait Tool: Serialize + DeserializeOwned + Send + Sync + 'static {
         None
     }
 
-    /// The question to an approver in the words of the tool, such as
-    /// `Send the mail to bob@example.com?`. Below it the question has the tool, its arguments and
-    /// its digest in any case. By default the question is `Allow service.method?`, in the languages
-    /// of the library. `language` is one of [`LANGUAGES`](Self::LANGUAGES), or empty for the
-    /// default.
+    /// The question to an approver, worded by the tool, such as
+    /// `Send the mail to bob@example.com?`. The tool, its arguments and the digest always follow
+    /// this line. By default the question is `Allow service.method?`, in the languages of the
+    /// library. `language` is one of [`LANGUAGES`](Self::LANGUAGES), or empty for the default.
     fn question(&self, _language: &str) -> Option<String> {
         None
     }

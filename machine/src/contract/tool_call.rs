@@ -12,12 +12,12 @@ use super::{
 };
 use crate::{actor::ReasoningNode, clock::millis};
 
-/// A call of a tool that is known at run time only, as data: a state can hold it in a field, and
-/// make it by `#[invoke]`. It says of the call what its [`ToolSpec`] says of the tool: the effect,
-/// the limits, and the words for people.
+/// A call of a tool that is known only at run time, as data: a state can hold it in a field, and
+/// make it by `#[invoke]`. It takes the effect, the limits, and the texts for people from the
+/// [`ToolSpec`] of the tool.
 ///
-/// A [`Registry`](super::Registry) makes one whose arguments match the schema of the tool, and
-/// checks them again before it begins.
+/// A [`Registry`](super::Registry) makes calls whose arguments match the schema of the tool, and
+/// checks the arguments again before a call begins.
 ///
 /// ```
 /// use machine::{actor::GraphRunner, contract::{Outcome, ToolCall, ToolSpec}, machine};

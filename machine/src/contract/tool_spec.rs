@@ -106,7 +106,8 @@ impl ToolSpec {
         self.effect
     }
 
-    /// Raises the effect, such as on a hint of the tool's server. A lower effect changes nothing.
+    /// Raises the effect, for example on a hint of the tool's server. A lower effect changes
+    /// nothing.
     #[must_use]
     pub fn raise(mut self, effect: Effect) -> Self {
         self.effect = self.effect.max(effect);
@@ -128,18 +129,18 @@ impl ToolSpec {
         self
     }
 
-    /// Makes each call that a machine makes by entering a state, such as each call of an agent, an
-    /// [occurrence](super::Contract::occurrence): an irreversible tool takes effect once for each
-    /// of them, instead of once for equal arguments. The library names the occurrence, so a model
-    /// does not choose it.
+    /// Gives each call that a machine makes by entering a state, such as each call of an agent, a
+    /// separate [occurrence](super::Contract::occurrence): an irreversible tool takes effect once
+    /// for each call, instead of once for equal arguments. The library names the occurrence; a
+    /// model cannot choose it.
     #[must_use]
     pub fn per_call(mut self) -> Self {
         self.per_call = true;
         self
     }
 
-    /// Sets what a call is about, for people, in a language: a text in which `{name}` stands for an
-    /// argument. The language is empty for the default.
+    /// Sets the subject of a call, for people, in a language: a text in which `{name}` stands for
+    /// an argument. The language is empty for the default.
     #[must_use]
     pub fn template(mut self, language: impl Into<String>, text: impl Into<String>) -> Self {
         self.templates.insert(language.into(), text.into());

@@ -58,15 +58,15 @@ impl fmt::Debug for Unsettled {
 pub enum Settled {
     /// The call took effect. [`receipt`] reads the receipt.
     Completed(Execution<Completed>),
-    /// Nothing happened; the key is free for another attempt.
+    /// The call did not take effect; the key is free for another attempt.
     Failed(Execution<Failed>),
     /// The service has accepted the call. The execution waits for its
     /// [report](crate::store::Store::report).
     Accepted(Execution<Waiting>),
-    /// Unknown. The execution waits for a person, a status query or a late receipt.
+    /// The outcome is unknown. The execution waits for a person, a status query or a late receipt.
     InDoubt(InDoubt),
-    /// Unknown so far: the timeout elapsed, and the call is still running. Spawn the [`LateCall`],
-    /// so that a late receipt is recorded.
+    /// The outcome is unknown so far: the timeout elapsed, and the call is still running. Spawn the
+    /// [`LateCall`], so that a late receipt is recorded.
     TimedOut(InDoubt, LateCall),
     /// The timeout elapsed, the worker was fenced or the service reported in the meantime, and the
     /// call is still running. The execution is returned in its current state. Spawn the
@@ -78,7 +78,7 @@ pub enum Settled {
 /// service has answered and the late evidence is on disk. Its worker counts as alive until then. If
 /// it is dropped, the answer is lost.
 ///
-/// The evidence changes no state: [`Store::recover`] settles the execution by it.
+/// The evidence changes no state: [`Store::recover`] uses it to settle the execution.
 ///
 /// [`Store::recover`]: crate::store::Store::recover
 #[must_use = "a late receipt is lost if this is dropped; spawn it"]
@@ -102,7 +102,7 @@ impl fmt::Debug for LateCall {
 ///
 /// # Errors
 ///
-/// The error of `serde_json`, if it is not a receipt of this type, or had more than 1 MiB and was
+/// The error of `serde_json`, if the receipt is of another type, or had more than 1 MiB and was
 /// cut.
 pub fn receipt<R: Serialize + DeserializeOwned>(
     completed: &Execution<Completed>,
