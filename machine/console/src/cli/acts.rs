@@ -116,7 +116,7 @@ impl Fence {
 pub(super) struct Requeue {
     #[command(flatten)]
     several: Several,
-    /// Also this message to the machine, by its correlation id; more than once for several.
+    /// Also requeue this message to the machine, by its correlation id; repeatable.
     #[arg(long = "message", value_name = "CORRELATION")]
     messages: Vec<String>,
 }

@@ -16,8 +16,8 @@ use machine::{
 /// `check`: checks that every machine can be read, also by a new program.
 #[derive(Debug, clap::Args)]
 pub(super) struct Check {
-    /// The definitions of a new program, as JSON: one, or a list. `serde_json` writes a
-    /// `DEFINITION`, and `topology --definition` a stored one.
+    /// A JSON file with one definition of a new program, or a list. `serde_json` writes a
+    /// `DEFINITION`; `topology --definition` prints a stored one.
     #[arg(long, value_name = "FILE")]
     against: Option<PathBuf>,
     #[command(flatten)]

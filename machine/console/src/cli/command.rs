@@ -25,8 +25,8 @@ use super::{
     verify::Verify,
 };
 
-/// The commands of an operator. A program can have them with its own: see
-/// [its page](crate::cli#in-your-program).
+/// The commands of an operator. A program can embed them: see [the
+/// page](crate::cli#in-your-program).
 #[derive(Debug)]
 pub struct Command(Act);
 
@@ -120,9 +120,9 @@ impl Subcommand for Command {
     }
 }
 
-/// Runs a command: prints its answer, or on standard error why it was not carried out. The caller
-/// exits with the code that it returns, also from a `main` with a `Result`: see
-/// [the page](crate::cli#in-your-program).
+/// Runs a command: prints its answer, or, on standard error, the reason why it was not carried out.
+/// The caller exits with the returned code, even in a `main` with a `Result`: see [the
+/// page](crate::cli#in-your-program).
 pub async fn run(command: Command, context: &Context) -> ExitCode {
     match Box::pin(execute(command, context)).await {
         Ok(exit) => exit.into(),
@@ -134,8 +134,8 @@ pub async fn run(command: Command, context: &Context) -> ExitCode {
     }
 }
 
-/// The same as [`run`], for a caller that reports the error itself. A closed output is the end of a
-/// command, and no error.
+/// Like [`run`], for a caller that reports the error itself. A closed output ends a command and is
+/// not an error.
 ///
 /// # Errors
 ///

@@ -15,11 +15,10 @@ pub(super) struct Confirm {
     /// The finding.
     #[arg(value_enum)]
     found: Found,
-    /// It did not take effect, although its worker may be alive: I take responsibility.
+    /// Confirm it on your own responsibility, although the worker may still be alive.
     #[arg(long = "override")]
     overridden: bool,
-    /// The proof that it took effect; JSON if the machine that made the call reads another type
-    /// than text.
+    /// The proof that it took effect; JSON if the receipt type of the calling machine is not text.
     #[arg(long, value_name = "TEXT", conflicts_with = "reason")]
     receipt: Option<String>,
     /// The reason why it cannot have taken effect.

@@ -45,7 +45,8 @@ pub struct Context {
 }
 
 impl Context {
-    /// The database file, and the actors by which the library's own executions are moved.
+    /// Creates a context from the database file and the actors that move the library's own
+    /// executions.
     #[must_use]
     pub fn new(db: impl Into<PathBuf>, actors: impl Into<Arc<Actors>>) -> Self {
         Self {
@@ -60,8 +61,8 @@ impl Context {
         }
     }
 
-    /// Options for the file: the key of its digests, and the machines and tools that the program
-    /// declares, which `check` compares with what is stored.
+    /// Sets the options for the file: the key of its digests, and the machines and tools that the
+    /// program declares, which `check` compares with the stored ones.
     #[must_use]
     pub fn options(mut self, options: OpenOptions) -> Self {
         self.options = options;
@@ -84,10 +85,10 @@ impl Context {
         self
     }
 
-    /// How people call the commands of this program for this file, such as
-    /// `expense --file expense.db`: next steps and messages show commands that run as they are. By
-    /// default the program as it was called, with its option `--db`. [`shell_word`] writes the name
-    /// of a file as a shell reads it.
+    /// Sets how people call the commands of this program for this file, such as
+    /// `expense --file expense.db`, so that next steps and messages show commands that run
+    /// unchanged. By default, the program as it was called, with its option `--db`. [`shell_word`]
+    /// writes the name of a file as a shell reads it.
     #[must_use]
     pub fn prefix(mut self, prefix: impl Into<String>) -> Self {
         self.prefix = Some(prefix.into());
@@ -124,7 +125,7 @@ impl Context {
         command
     }
 
-    /// A command of this program for this file as people type it, on one line, such as a
+    /// Returns a command of this program for this file as people type it, on one line, such as a
     /// [`NextStep`](machine::observe::NextStep).
     #[must_use]
     pub fn line(&self, command: impl Display) -> String {

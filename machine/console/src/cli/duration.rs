@@ -4,7 +4,7 @@ use jiff::{Span, SpanRelativeTo};
 
 use machine::text::shortened;
 
-/// A text is not a length of time. See [`duration`].
+/// The text is not a duration. See [`duration`].
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{0}` is not a duration: give numbers with units, such as `90s`, `1h 30m` or `90d`; the units \
@@ -12,8 +12,8 @@ use machine::text::shortened;
 )]
 pub struct InvalidDuration(String);
 
-/// A length of time as the commands take it, such as `90s`, `1h 30m` or `90d`; a day has 24 hours.
-/// For the options of a program of your own:
+/// Parses a duration in the format of the commands, such as `90s`, `1h 30m` or `90d`; a day has 24
+/// hours. For the options of a program of your own:
 ///
 /// ```
 /// use std::time::Duration;
@@ -31,7 +31,8 @@ pub struct InvalidDuration(String);
 ///
 /// # Errors
 ///
-/// [`InvalidDuration`] if it is something else, negative, or longer than some 19,000 years.
+/// [`InvalidDuration`] if the text is not a duration, or the duration is negative or longer than
+/// some 19,000 years.
 pub fn duration(text: &str) -> Result<Duration, InvalidDuration> {
     let wrong = || InvalidDuration(shortened(text));
     let span: Span = text.parse().map_err(|_| wrong())?;

@@ -4,9 +4,9 @@ use std::process::ExitCode;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Exit {
-    /// It is done: 0.
+    /// The command succeeded: 0.
     Done,
-    /// It is done, and found problems in the file: 3.
+    /// The command succeeded, and found problems in the file: 3.
     Problems,
 }
 

@@ -30,8 +30,8 @@ pub(super) struct List {
     /// Only machines of this kind, such as `execution`.
     #[arg(long, value_name = "KIND")]
     machine: Option<String>,
-    /// Only machines in this state, as the list shows it, such as `IN_DOUBT`, or by its name, such
-    /// as `waiting`.
+    /// Only machines in this state: its label in the list, such as `IN_DOUBT`, or its name, such as
+    /// `waiting`.
     #[arg(long, value_name = "STATE")]
     status: Option<String>,
     /// Only machines of this session.
@@ -40,10 +40,10 @@ pub(super) struct List {
     /// Only executions with this idempotency key.
     #[arg(long, value_name = "KEY")]
     key: Option<String>,
-    /// Only executions in this position at their gate.
+    /// Only executions with this status at their gate.
     #[arg(long, value_enum)]
     release: Option<Gated>,
-    /// Only machines in a state that makes calls, one of which is this far.
+    /// Only machines in a state with a call in this stage.
     #[arg(long, value_enum)]
     calls: Option<Stage>,
     /// Only what needs attention.
@@ -55,7 +55,7 @@ pub(super) struct List {
     /// The maximum number of machines on a page.
     #[arg(long, value_name = "NUMBER", default_value_t = 50, value_parser = limit)]
     limit: usize,
-    /// The position after which the page starts, as the previous page prints it.
+    /// Start after this position, which the previous page prints.
     #[arg(long, value_name = "PLACE", allow_hyphen_values = true)]
     after: Option<Cursor>,
     #[command(flatten)]

@@ -20,7 +20,7 @@ pub(super) struct Operations {
     /// The maximum number of operations on a page.
     #[arg(long, value_name = "NUMBER", default_value_t = 50, value_parser = limit)]
     limit: usize,
-    /// The operation after which the page starts, as the previous page prints it.
+    /// Start after this operation, which the previous page prints.
     #[arg(long, value_name = "NUMBER")]
     after: Option<u64>,
     #[command(flatten)]

@@ -12,7 +12,7 @@ pub(super) struct Prompt {
     /// The session.
     #[arg(long, value_name = "SESSION")]
     session: String,
-    /// The maximum number of bytes of its lines; the rest is counted.
+    /// The maximum size of its lines, in bytes; omitted lines are counted.
     #[arg(long, value_name = "BYTES", default_value_t = view::Prompt::new(&[]).limit)]
     limit: usize,
     #[command(flatten)]

@@ -28,13 +28,13 @@ pub(super) struct Prune {
     /// Only machines in this state, such as `completed`.
     #[arg(long, value_name = "STATE")]
     status: Option<String>,
-    /// Also executions that ended as not done although a receipt says that they were done.
+    /// Also delete executions that ended as not done although a receipt says that they were done.
     #[arg(long)]
     contradicted: bool,
-    /// Turns of agents, instead of machines: the bodies of their cards.
+    /// Prune the turns of agents instead of machines: the bodies of their cards.
     #[arg(long, conflicts_with_all = ["machine", "status", "contradicted"])]
     turns: bool,
-    /// With `--turns`: the number of the last turns of each agent that are kept.
+    /// With `--turns`: the number of newest turns to keep for each agent.
     #[arg(long, value_name = "NUMBER", default_value_t = 0, requires = "turns")]
     keep: usize,
     #[command(flatten)]

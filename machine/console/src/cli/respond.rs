@@ -17,10 +17,10 @@ pub(super) struct Respond {
     /// The answer. Without one, the question is resumed with the stored answer.
     #[arg(value_name = "TEXT")]
     response: Option<String>,
-    /// Do not resume it if it has waited longer, such as `90s` or `2d`.
+    /// Do not resume the question if it has waited longer, such as `90s` or `2d`.
     #[arg(long, value_name = "TIME", value_parser = duration)]
     max_age: Option<Duration>,
-    /// The number of executions of the session that are resumed; a warning if another number waits.
+    /// The number of executions of the session that you resume; warns if another number waits.
     #[arg(long, value_name = "NUMBER")]
     resuming: Option<usize>,
 }

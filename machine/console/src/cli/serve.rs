@@ -24,21 +24,21 @@ pub(super) struct Serve {
     /// The database; the same as `--db`.
     #[arg(value_name = "FILE")]
     pub(super) file: Option<PathBuf>,
-    /// The address. One that other computers reach needs a token for everything.
+    /// The address to listen on. If other computers can reach it, every request needs a token.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7878")]
     listen: SocketAddr,
-    /// The person who decides in the page. A token is made for this run; the printed address
-    /// carries it, so show that address to nobody else.
+    /// The person who decides in the page. The printed address contains a token for this run, so do
+    /// not share it.
     #[arg(long = "as", value_name = "NAME", value_parser = Human::new)]
     by: Option<Human>,
     /// A file with a line for each token: `operator NAME TOKEN`, or `reader NAME TOKEN`.
     #[arg(long, value_name = "FILE")]
     tokens: Option<PathBuf>,
-    /// The name of a host that this is served as, such as `agents.example.com`, without scheme and
-    /// port; more than once for several.
+    /// A host name of this server, such as `agents.example.com`, without scheme and port;
+    /// repeatable.
     #[arg(long = "host", value_name = "NAME")]
     hosts: Vec<String>,
-    /// Reading needs a token, also on this computer.
+    /// Require a token for reading, even on this computer.
     #[arg(long)]
     tokens_only: bool,
 }

@@ -25,10 +25,11 @@ pub(super) struct Turns {
     /// The maximum number of agents on a page.
     #[arg(long, value_name = "NUMBER", default_value_t = 50, value_parser = limit)]
     limit: usize,
-    /// The maximum number of queued turns of each agent; JSON has as many delivered ones.
+    /// The maximum number of queued turns of each agent; JSON has up to as many delivered turns,
+    /// too.
     #[arg(long, value_name = "NUMBER", default_value_t = 10, value_parser = limit)]
     queued: usize,
-    /// The position after which the page starts, as the previous page prints it.
+    /// Start after this position, which the previous page prints.
     #[arg(long, value_name = "PLACE", allow_hyphen_values = true)]
     after: Option<Cursor>,
     #[command(flatten)]

@@ -79,7 +79,7 @@ pub(super) struct MachinesQuery {
     /// Executions that their gates let do this.
     #[param(inline)]
     release: Option<Release>,
-    /// In a state that makes calls, one of which is this far.
+    /// In a state with a call in this stage.
     #[param(inline)]
     calls: Option<Stage>,
     /// By the time of creation; by default the newest first.
