@@ -69,6 +69,6 @@ pub enum TurnRefusal {
     MissingCards { box_id: BoxId, cards: u64 },
     #[error("card {card} has {size} bytes, more than {MAX_CARD}; store it elsewhere")]
     TooLarge { card: CardId, size: u64 },
-    #[error("the deliverable lacks `{}`; add what is missing", fields.join("`, `"))]
+    #[error("the deliverable lacks `{}`; add these fields", fields.join("`, `"))]
     MissingFields { fields: Vec<String> },
 }

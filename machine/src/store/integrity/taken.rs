@@ -200,7 +200,7 @@ impl Store {
 impl<'a> Taken<'a> {
     fn claims(&self, known: &KnownDefinitions<'_>) -> Result<Claims<'a>, String> {
         let Fact::Moved { from, to, trigger, payload, .. } = &self.entry.fact else {
-            return Err("it is no transition".to_owned());
+            return Err("it is not a transition".to_owned());
         };
         // The entry was followed along this definition before.
         let definition = known.get(self.entry.definition);
