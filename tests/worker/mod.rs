@@ -1,7 +1,6 @@
 //! The worker: machines that are driven, messages that wait, deadlines that fire.
 
 mod approved;
-mod asked;
 #[cfg(unix)]
 mod blocked;
 mod callback;
