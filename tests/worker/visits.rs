@@ -1,7 +1,7 @@
 //! Whoever moves a machine out of a state: calls that have not begun do not stay behind, nor do
 //! child machines.
 
-use machine::{effects::EffectError, store::CommitError, stored::Context};
+use machine::{effects::EffectError, stored::Context};
 
 use crate::worker::{
     leave::{Calls, is_asked_for},
@@ -278,32 +278,4 @@ fn the_end_after_a_detached_visit() {
         earlier.have_ended(&store, false).await;
         last.have_ended(&store, true).await;
     });
-}
-
-/// It keeps its receipt. A move leaves it only with `detach`, and the next entry joins it.
-#[test]
-fn a_begun_call_of_a_visit_continues() {
-    for way in Way::ALL {
-        each(async |store| {
-            let (id, bank) = (matter(&store, None).await, Service::held());
-            let Calls { gate, gated, plain: call } = Calls::of(&store, id).await;
-            let running = rest(&store).tool::<Charge>(bank.clone()).start();
-            bank.called().await;
-            let moved = by_ann(&store, id, way).await;
-            if way == Way::Leaves {
-                assert_err!(moved, EffectError::Commit(CommitError::UnderWay { call: by, .. }) if *by == call);
-            } else {
-                moved.unwrap();
-            }
-            is(&store, call, "running").await;
-            let is_left = matches!(way, Way::Repeats | Way::Parts);
-            for (other, open) in [(gate, "waiting"), (gated, "pending")] {
-                is(&store, other, if is_left { "cancelled" } else { open }).await;
-            }
-            bank.release();
-            running.stop().await.unwrap();
-            is(&store, call, "completed").await;
-            assert_eq!(inbox(&store, call).await, []);
-        });
-    }
 }

@@ -81,15 +81,6 @@ async fn a_receipt_that_no_state_takes_is_kept_and_shown() {
     }
 }
 
-/// A state that is entered again makes no second call while the first one is under way.
-#[tokio::test(start_paused = true)]
-async fn a_state_that_is_entered_again_joins_its_call() {
-    let (shop, order) = interrupted_by([Event::Again]).await;
-    assert_eq!(status(&shop, order).await, Status::Paid);
-    assert_eq!(shop.store().children(order).await.unwrap().len(), 1);
-    is_clean(&shop).await;
-}
-
 /// The table says that the call is made there, so no commit goes through the state.
 #[tokio::test]
 async fn no_commit_goes_through_a_state_that_calls() {
