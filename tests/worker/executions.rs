@@ -130,19 +130,6 @@ fn tool_answers_late() {
     });
 }
 
-#[test]
-fn gate_is_approved_while_the_worker_runs() {
-    each(async |store| {
-        let ((gate, id), bank) = (asked(&store, None).await, Service::default());
-        let running = worker(&store).tool::<Charge>(bank.clone()).start();
-        tokio::task::yield_now().await;
-        machine_tests::approve(&store, gate, ann()).await.unwrap();
-        until("it has run", async || state(&store, id).await == "completed").await;
-        running.stop().await.unwrap();
-        assert_eq!(bank.calls(), 1);
-    });
-}
-
 #[derive(Clone, Copy)]
 enum Ends {
     Declined,
@@ -202,28 +189,6 @@ fn gate_that_does_not_open() {
             assert_eq!(bank.calls(), 0);
         });
     }
-}
-
-/// An action that is planned twice: one is called, the other says who did it.
-#[test]
-fn loser_of_a_key() {
-    timed(async |store, hand| {
-        let mut ids =
-            [plan::<Charge>(&store, charge(3)).await, plan::<Charge>(&store, charge(3)).await];
-        let bank = Service::default();
-        runs(&store, &bank).await;
-        // The loser waited while the call was in flight.
-        hand.pass(Duration::from_secs(2));
-        runs(&store, &bank).await;
-        if state(&store, ids[0]).await != "completed" {
-            ids.reverse();
-        }
-        ended(&store, ids[0], "completed", "done").await;
-        ended(&store, ids[1], "cancelled", &format!("{} has already performed it", ids[0])).await;
-        let error = outcome::<Charge>(&store.load(ids[1]).await.unwrap()).unwrap().unwrap();
-        assert_eq!(error.unwrap_err(), CallError::AlreadyDone { by: ids[0] });
-        assert_eq!(bank.calls(), 1);
-    });
 }
 
 /// While the first is in doubt, the second waits; it continues when the key is free.
