@@ -1,7 +1,7 @@
 //! The identities of its tools that a worker publishes when it starts.
 
 use machine::{
-    contract::{Action, ActionType, Effect, ToolSpec},
+    contract::{Action, ActionType, Effect},
     effects::EffectError,
     worker::WorkerError,
 };
@@ -68,29 +68,5 @@ fn a_worker_with_another_identity_does_not_start() {
         create(&store, wire(2, 2)).await;
         settle(worker(&store).tool::<Wire>(bank.clone())).await;
         assert_eq!(bank.calls(), 2);
-    });
-}
-
-/// A tool from a server that does not know its identity: nothing runs, in either order.
-#[test]
-fn a_tool_without_its_identity_does_not_run() {
-    each(async |store| {
-        let bank = Service::default();
-        let spec = ToolSpec::irreversible("bank", "wire").unwrap();
-        let of_spec = || {
-            let arguments = r#"{"n":1,"at":1}"#;
-            Contract::tool_call(&spec, arguments, reasoning_node()).unwrap()
-        };
-        let early = create(&store, Execution::new(of_spec())).await;
-        create(&store, wire(1, 1)).await;
-        settle(worker(&store).tool::<Wire>(bank.clone()).other_tools(bank.clone())).await;
-        settle(worker(&store).other_tools(bank.clone())).await;
-        assert_eq!(bank.calls(), 1);
-        is(&store, early, "pending").await;
-        let late = store.plan(&mut Planned::<Action>::new(of_spec()).unwrap()).await;
-        assert_err!(
-            late,
-            EffectError::IdentityChanged { identity: true, .. } | EffectError::OtherIdentity { .. }
-        );
     });
 }
