@@ -44,24 +44,6 @@ fn ended_machine_keeps_the_message_set_aside() {
     });
 }
 
-/// A message to a machine of a kind that no worker drives waits, and does not disturb others.
-#[test]
-fn foreign_machine() {
-    each(async |store| {
-        let foreign = create(&store, machine_tests::samples::asked("Which port?")).await;
-        let id = ticket(&store).await;
-        for id in [foreign, id] {
-            store.send(id, &says(PAY, "1")).await.unwrap();
-        }
-        settle(worker(&store).handler(opens())).await;
-        is(&store, id, "paid").await;
-        let kept = message(&store, foreign, "1").await;
-        assert_eq!((kept.status, kept.error), (Delivery::Queued, None));
-        store.load::<AnyExecution>(foreign).await.unwrap();
-        assert!(store.load::<AnyTicket>(foreign).await.is_err());
-    });
-}
-
 #[test]
 fn largest_message_is_handled_and_one_byte_more_is_refused() {
     let body = |bytes: usize| {
