@@ -48,17 +48,6 @@ tool!(
     Irreversible
 );
 tool!(
-    Listed {
-        cents: u32,
-        #[serde(default = "yes")]
-        express: bool
-    } = "bank",
-    "charge",
-    Irreversible,
-    const ADDED: &'static [&'static str] = &["express"];
-);
-
-tool!(
     Changing {
         cents: u32,
         #[serde(default = "next")]
@@ -99,18 +88,12 @@ impl Bank {
     }
 }
 
-macro_rules! pays {
-    ($($tool:ident)*) => { $(
-        impl Perform<$tool> for Bank {
-            async fn perform(&self, call: &Call<$tool>) -> Answer {
-                self.0.lock().unwrap().push(call.arguments.cents);
-                Ok(Applied::new("paid"))
-            }
-        }
-    )* };
+impl Perform<Charge> for Bank {
+    async fn perform(&self, call: &Call<Charge>) -> Answer {
+        self.0.lock().unwrap().push(call.arguments.cents);
+        Ok(Applied::new("paid"))
+    }
 }
-
-pays!(Charge Clamped Express Listed);
 
 /// A charge of 500 that Ann has approved.
 async fn approved(store: &Store) -> Id {
@@ -119,32 +102,6 @@ async fn approved(store: &Store) -> Id {
     let gate = store.gate(gate.id()).await.unwrap();
     machine_tests::approve(store, gate, ann()).await.unwrap();
     action.id()
-}
-
-const CLAMPED: &str = "`cents` of `bank.charge` is stored with another value";
-
-/// The older program, after a rollback.
-async fn pays_500(store: &Store, id: Id, bank: &Bank) {
-    assert!(bank.paid().is_empty());
-    is(store, id, "pending").await;
-    settle(worker(store).tool::<Charge>(bank.clone())).await;
-    is(store, id, "completed").await;
-    assert_eq!(bank.paid(), [500]);
-}
-
-#[test]
-fn a_worker_that_reads_other_arguments_does_not_start() {
-    each(async |store| {
-        let (id, bank) = (approved(&store).await, Bank::default());
-        let newer = || worker(&store).tool::<Clamped>(bank.clone());
-        let check = newer().check().await.unwrap();
-        assert_eq!((check.tools[0].checked, check.tools[0].blocked[0].id), (1, id));
-        assert!(check.to_string().contains(CLAMPED), "{check}");
-        let refused = newer().run_until_idle().await;
-        assert_err!(refused, WorkerError::Incompatible { check: found } if **found == check);
-        pays_500(&store, id, &bank).await;
-        assert!(newer().check().await.unwrap().is_clean());
-    });
 }
 
 /// It is set aside for this reason.
@@ -193,33 +150,15 @@ fn a_secret_that_is_read_differently_is_not_shown() {
 #[test]
 fn a_program_does_not_begin_other_arguments() {
     each(async |store| {
-        let (id, bank) = (approved(&store).await, Bank::default());
+        let id = approved(&store).await;
         let refused = store.planned::<Clamped>(id).await;
         assert_err!(refused, StateError::Contract { source, .. }
             if matches!(**source, InvalidContract::OtherArguments { .. }));
         let planned = store.planned::<Express>(id).await;
         assert_err!(planned, StateError::Contract { source, .. }
             if matches!(**source, InvalidContract::AddedArguments { .. }));
-        pays_500(&store, id, &bank).await;
-    });
-}
-
-/// An argument that is not stored runs if the tool lists it; the error has the list.
-#[test]
-fn an_added_argument_is_listed_or_refused() {
-    each(async |store| {
-        let (id, bank) = (approved(&store).await, Bank::default());
-        let check = worker(&store).tool::<Express>(bank.clone()).check().await.unwrap();
-        let text = check.to_string();
-        for part in [
-            "this program adds `express` to its stored arguments",
-            r#"set `Tool::ADDED` to `["express"]`"#,
-        ] {
-            assert!(text.contains(part), "{text}");
-        }
-        is(&store, id, "pending").await;
-        settle(worker(&store).tool::<Listed>(bank.clone())).await;
-        is(&store, id, "completed").await;
+        let bank = Bank::default();
+        settle(worker(&store).tool::<Charge>(bank.clone())).await;
         assert_eq!(bank.paid(), [500]);
     });
 }
