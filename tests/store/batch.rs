@@ -14,14 +14,13 @@ use machine_tests::{
     Begin, Settle,
     actors::{graph_runner, tool_node},
     assert_err, forge,
-    samples::{AnyTicket, Ticket, asked, mail, pending_mail, read},
+    samples::{AnyTicket, Ticket, asked, mail, read},
 };
 
-use crate::store::support::{Place, applied, as_made, begin, begin_of, on_file};
+use crate::store::support::{Place, applied, begin, begin_of, on_file};
 
 on_file! {
     the_same_machine_twice_is_refused,
-    a_machine_is_written_by_the_batch_after_one_that_was_refused,
     ten_thousand_machines_are_one_batch,
 }
 
@@ -122,19 +121,6 @@ async fn the_same_machine_twice_is_refused(place: Place) {
     assert_err!(refused, EffectError::Twice { id: of } if *of == id);
     assert_eq!(place.dump(), before);
     place.store.batch().change(&mut begin).write().await.unwrap();
-}
-
-/// A refused batch leaves no trace in its machines: what is written later is what happened.
-async fn a_machine_is_written_by_the_batch_after_one_that_was_refused(place: Place) {
-    let mut ticket = Ticket::new();
-    let mut bad = pending_mail("bob").start(tool_node());
-    let refused = place.store.batch().create(&mut ticket).create(&mut bad).write().await;
-    assert_err!(refused, EffectError::Commit(CommitError::Refused { .. }));
-    let mut parked = ticket.park();
-    let written = parked.journal().uncommitted().to_vec();
-    place.store.create(&mut parked).await.unwrap();
-    assert_eq!(as_made(place.entries(parked.id()).await), as_made(written));
-    assert_eq!(parked.journal().version(), 2);
 }
 
 /// All of them, in one transaction; with `MACHINE_LARGE_TESTS` ten times as many.

@@ -362,11 +362,3 @@ pub(crate) fn slow_mail(to: &str) -> Contract {
 pub(crate) fn gated(contract: Contract) -> (Gate, Planned<Action>) {
     contract.ask(None, ecs_node()).unwrap()
 }
-
-/// The entries without what their commit sets: time and digest.
-pub(crate) fn as_made(mut entries: Vec<Entry>) -> Vec<Entry> {
-    for entry in &mut entries {
-        (entry.at, entry.digest) = (0, None);
-    }
-    entries
-}
