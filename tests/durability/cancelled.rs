@@ -61,28 +61,6 @@ fn on_a_file(name: &str, test: impl AsyncFnOnce(&Store, &mut Random)) {
     assert_file_intact(&file);
 }
 
-/// Committed again: exactly one entry, however far the first try came.
-#[test]
-fn a_cancelled_commit_can_be_repeated() {
-    on_a_file("a_cancelled_commit_can_be_repeated", async |store, random| {
-        let mut meter = Meter::new().add("0".to_owned());
-        store.create(&mut meter).await.unwrap();
-        let mut expected = vec!["created".to_owned(), "add 0".to_owned()];
-        for round in 1..=TIMES {
-            meter = meter.add(round.to_string());
-            expected.push(format!("add {round}"));
-            for _ in 0..random.below(3) {
-                if let Some(result) = cancel(random, store.commit(&mut meter)) {
-                    result.unwrap();
-                }
-            }
-            store.commit(&mut meter).await.unwrap();
-            assert_eq!(meter.journal().version(), expected.len() as u64);
-        }
-        assert_eq!(history(store, meter.id()).await, expected);
-    });
-}
-
 /// Created again, alone or with another machine.
 #[test]
 fn a_cancelled_batch_can_be_repeated() {
