@@ -41,27 +41,15 @@ fn fills(flaw: u8) -> Does<AnyVase> {
     })
 }
 
-/// The machine is set aside with the text of the panic.
+/// The machine is set aside with the text of the panic, and still leaves its state at the deadline.
 #[test]
-fn text_of_a_panic_is_recorded() {
+fn a_transition_that_cannot_be_written_fails() {
     for (flaw, text) in [(1, "compared"), (2, "written")] {
-        each(async |store| {
-            let bad = create(&store, Vase::new()).await;
-            settle(worker(&store).handler(fills(flaw))).await;
-            let text = format!("the machine's code panicked: {text}");
-            set_aside(&store, &[(bad, &text)]).await;
-            is(&store, bad, "empty").await;
-        });
-    }
-}
-
-/// The machine is set aside, and still leaves its state at the deadline.
-#[test]
-fn deadline_fires_after_a_transition_that_cannot_be_written() {
-    for flaw in [1, 2] {
         timed(async |store, hand| {
             let id = create(&store, Vase::new()).await;
             settle(worker(&store).handler(fills(flaw))).await;
+            let text = format!("the machine's code panicked: {text}");
+            set_aside(&store, &[(id, &text)]).await;
             is(&store, id, "empty").await;
             hand.pass(Duration::from_secs(10));
             settle(worker(&store).handler(fills(flaw))).await;
