@@ -6,21 +6,15 @@ use std::time::Duration;
 use machine::{
     actor::{Actor, Anyone, Category},
     clock::Millis,
-    journal::Fact,
-    machine,
     store::Query,
-    stored::Context,
     typed::Reason,
 };
 use machine_tests::version;
-use serde::{Deserialize, Serialize};
 
 use crate::store::support::{Place, START, on_file};
 
 on_file! {
-    staying_is_no_entry,
     a_deadline_that_fired_is_over_until_an_entry,
-    a_guard_that_refuses_leaves_it_due,
     a_group_deadline_runs_on_through_a_state_that_replaces_its_transition,
     a_renamed_trigger_keeps_its_deadline,
 }
@@ -31,80 +25,6 @@ pub(crate) struct Timer;
 impl Actor for Timer {
     const KIND: &'static str = "timer";
     const CATEGORY: Category = Category::System;
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Limits {
-    /// The limit for the whole job; `None` means no limit.
-    whole_ms: Option<u64>,
-    locked: bool,
-}
-
-impl Context for Limits {
-    type Summary = ();
-}
-
-fn unlocked<S>(_: &S, limits: &Limits) -> Result<(), String> {
-    if limits.locked { Err("it is locked".to_owned()) } else { Ok(()) }
-}
-
-#[machine(
-    durable,
-    context = Limits,
-    on(expire(why = format!("{status} took too long")) => Stopped, from = Working, by = Timer,
-       after = context.whole_ms.map(Duration::from_millis), guard = unlocked -> String)
-)]
-#[derive(Debug, Serialize, Deserialize)]
-enum Job {
-    #[initial]
-    #[on(start => Reading)]
-    Idle,
-    #[group(Working)]
-    #[on(again => Self)]
-    #[on(reread => Reading)]
-    Reading,
-    #[terminal]
-    Stopped { why: String },
-}
-
-/// `=> Self` is no entry: the time of the last one stays, also after the journal is read again.
-async fn staying_is_no_entry(place: Place) {
-    let tick = || std::thread::sleep(Duration::from_millis(2));
-    let mut job = place
-        .created(AnyJob::from(Job::new(Limits { whole_ms: None, locked: false }).start()))
-        .await;
-    let entered_at = job.journal().summary().entered_at;
-    let number = job.journal().version();
-    for (event, stays) in [(job::Event::Again, true), (job::Event::Reread, false)] {
-        tick();
-        job.apply_mut(event, &Anyone).unwrap();
-        place.store.commit(&mut job).await.unwrap();
-        let loaded: AnyJob = place.store.load(job.id()).await.unwrap();
-        for job in [&job, &loaded] {
-            assert_eq!(job.journal().summary().entered_at == entered_at, stays);
-        }
-    }
-    let moved = place.entries(job.id()).await.split_off(usize::try_from(number).unwrap());
-    let stays = moved.iter().map(|entry| match entry.fact {
-        Fact::Moved { stays, .. } => stays,
-        _ => panic!("{entry:?}"),
-    });
-    assert_eq!(stays.collect::<Vec<_>>(), [true, false]);
-    place.store.verify::<AnyJob>(job.id()).await.unwrap();
-}
-
-/// If a guard refuses, the deadline stays due, and the error reports it.
-async fn a_guard_that_refuses_leaves_it_due(place: Place) {
-    let (place, clock) = place.clocked().await;
-    let locked = Limits { whole_ms: Some(10), locked: true };
-    let job = place.created(AnyJob::from(Job::new(locked).start())).await;
-    clock.set(START + 10);
-    let refused = job.fire_deadline("expire", place.store.now()).unwrap_err();
-    let text = "READING is due to `expire`, but its guard refused: it is locked; it stays due";
-    assert_eq!(refused.to_string(), text);
-    assert_eq!(place.lines(&Query::new().due()).await.len(), 1);
-    let refused = refused.machine.fire_deadline("again", place.store.now()).unwrap_err();
-    assert_eq!(refused.to_string(), "READING has no deadline for `again`");
 }
 
 version!(#[allow(clippy::needless_pass_by_value, reason = "a test's machine")] mod paused [
@@ -188,7 +108,7 @@ async fn a_deadline_that_fired_is_over_until_an_entry(place: Place) {
         assert_eq!((due(&task), task.journal().summary().entered), (expected, visit), "at {now}");
         if has_warned {
             let refused = task.fire_deadline("warn", Millis::MAX).unwrap_err();
-            assert_eq!(refused.reason.reason(), &Reason::NoDeadline);
+            assert_eq!(refused.to_string(), "OPEN has no deadline for `warn`");
             task = refused.machine;
         }
     }
