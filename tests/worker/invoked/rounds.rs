@@ -28,8 +28,6 @@ enum Claim {
         CallError::Declined { .. } => Drafted,
         _ => Refused,
     })]
-    // The table names nobody.
-    #[on(revise => Drafted)]
     Asked { refund: Refund },
     #[terminal]
     Paid { receipt: String },
@@ -77,35 +75,6 @@ fn an_approval_counts_whatever_was_declined_before() {
             drive(&store, &bank).await;
             is(&store, id, "paid").await;
             assert_eq!((bank.paid(), open(&store).await), (vec![cents], 0));
-        });
-    }
-}
-
-/// A person revises the claim while its question is open. The withdrawn call is not joined, also if
-/// the next one is equal.
-#[test]
-fn a_question_of_an_earlier_round_pays_nothing() {
-    for cents in [400, 500] {
-        each(async |store| {
-            let (id, bank) = (create(&store, Claim::new()).await, Bank::default());
-            let first = asked(&store, id, 500).await;
-            let withdrawn = first.id();
-            store.send(id, &says(r#"{"trigger": "revise"}"#, "1")).await.unwrap();
-            drive(&store, &bank).await;
-            is(&store, id, "drafted").await;
-            assert_eq!(open(&store).await, 0);
-            let second = asked(&store, id, cents).await;
-            assert_eq!((open(&store).await, second.id() == withdrawn), (1, false));
-            assert!(machine_tests::approve(&store, first, ann()).await.is_err());
-            let AnyExecution::Cancelled(gate) = store.load(withdrawn).await.unwrap() else {
-                panic!("it is not withdrawn")
-            };
-            let why = "a person moved the claim to `drafted` by `revise` before the call began";
-            assert_eq!(gate.state().reason, why);
-            machine_tests::approve(&store, second, ann()).await.unwrap();
-            drive(&store, &bank).await;
-            is(&store, id, "paid").await;
-            assert_eq!(bank.paid(), [cents]);
         });
     }
 }
