@@ -12,7 +12,6 @@ use machine::{
     Id,
     actor::{Actors, Human},
     contract::{AnyExecution, CallError, Tool},
-    effects::EffectError,
     machine,
     store::LoadError,
     testing::{Reply, TestEnvironment, TestTool},
@@ -253,20 +252,4 @@ async fn a_call_that_is_under_way_keeps_its_tool() {
     let text = "state `paying` calls payment: Debit (bank.debit, irreversible) instead of payment: Charge (bank.charge, irreversible), whose outcome machines that are in it wait for";
     assert!(error.contains(text) && error.contains(&order.to_string()), "{error}");
     is_clean(&shop).await;
-}
-
-/// What the expression of an entry does is no reason to lose the machine.
-#[tokio::test]
-async fn an_expression_that_panics_fails_the_commit_that_enters() {
-    let shop = shop(&TestTool::new(), &program());
-    let mut cart = adopting::Order::new();
-    shop.store().create(&mut cart).await.unwrap();
-    let id = cart.id();
-    let mut paying = cart.place(0, &Human::new("ann").unwrap());
-    let refused = shop.store().commit(&mut paying).await.unwrap_err();
-    assert!(
-        matches!(&refused, EffectError::NotInvoked { reason, .. } if reason.contains("nothing to charge")),
-        "{refused}"
-    );
-    assert_eq!(shop.load::<adopting::AnyOrder>(id).await.status().to_string(), "cart");
 }
