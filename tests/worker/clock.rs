@@ -20,18 +20,6 @@ fn patient(store: &Store, handler: impl Handler) -> Worker {
     Worker::new(store, actors()).backoff(wait, wait).handler(handler)
 }
 
-#[test]
-fn ready_by_a_message() {
-    timed(async |store, hand| {
-        let id = ticket(&store).await;
-        settle(patient(&store, opens())).await;
-        store.send(id, &says(PAY, "pay")).await.unwrap();
-        hand.advance(-HOUR);
-        settle(patient(&store, opens())).await;
-        is(&store, id, "paid").await;
-    });
-}
-
 /// The handler counts its calls, and is due again after two hours. When the clock has gone back, it
 /// is called once, and then waits from now on.
 fn is_called_again(counts: impl Fn(&Count) -> Does<AnyTicket>) {
