@@ -328,11 +328,6 @@ pub(crate) fn timed(test: impl AsyncFn(Store, Hand)) {
     on(&mut Builder::new_current_thread(), &options, test);
 }
 
-/// Runs the test with the clock of the system.
-pub(crate) fn in_real_time(test: impl AsyncFn(Store)) {
-    on(&mut Builder::new_current_thread(), &OpenOptions::new(), test);
-}
-
 /// Runs the test on two threads.
 pub(crate) fn on_threads(test: impl AsyncFn(Store)) {
     let options = OpenOptions::new().clock(Hand::default());
@@ -393,13 +388,6 @@ pub(crate) async fn refused(store: &Store, id: Id, correlation: &str, text: &str
     assert_eq!(message.error.as_deref(), Some(text));
     assert_eq!(message.status, Delivery::SetAside);
     assert!(store.set_aside().await.unwrap().messages.contains(&message));
-}
-
-/// The message waits, with this text.
-pub(crate) async fn waits(store: &Store, id: Id, correlation: &str, text: &str) {
-    let message = message(store, id, correlation).await;
-    assert_eq!(message.error.as_deref(), Some(text));
-    assert_eq!(message.status, Delivery::Queued);
 }
 
 /// These machines are set aside, with their errors.

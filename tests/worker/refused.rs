@@ -16,6 +16,13 @@ async fn among_others(store: &Store, message: &Message) -> Id {
     id
 }
 
+/// The message waits, with this text.
+async fn waits(store: &Store, id: Id, correlation: &str, text: &str) {
+    let message = message(store, id, correlation).await;
+    assert_eq!(message.error.as_deref(), Some(text));
+    assert_eq!(message.status, Delivery::Queued);
+}
+
 /// A message that can never be taken is set aside with its reason.
 #[test]
 fn unusable_messages() {
