@@ -1,5 +1,4 @@
-//! The clock goes back, by an hour or by years. What was ready is taken, and a worker's own timers
-//! are due.
+//! The clock goes back, by an hour or by years: a worker's own timers are due.
 
 use machine::{
     clock::{Clock, Millis},
