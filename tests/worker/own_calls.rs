@@ -1,8 +1,6 @@
 //! A handler reads the calls of its machine: those since it came into its state, typed, with their
 //! outcomes.
 
-use std::sync::{Arc, Mutex};
-
 use machine::{
     contract::{Action, CallError, execution::Status},
     worker::{OwnCall, Task},
