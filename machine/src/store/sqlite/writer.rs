@@ -26,7 +26,7 @@ use crate::{
 const MOST_JOBS: usize = 256;
 const MOST_TEXT: usize = 1024 * 1024;
 
-/// The time that the thread polls for the next job before it sleeps, or writes those that it has.
+/// The time that the thread polls for another job before it writes those that it has.
 const AWAKE: Duration = Duration::from_micros(50);
 
 /// The longest time that closing waits until the log can be folded into the file. Without that, the
@@ -112,7 +112,7 @@ impl Writer {
     /// goes on taking them until none comes for a moment. Returns whether there is one.
     fn fill(&mut self, jobs: &mut Vec<WriteJob>, last: usize) -> bool {
         if jobs.is_empty() {
-            let Some(job) = self.next(last == 1) else { return false };
+            let Ok(job) = self.inbox.0.recv_blocking() else { return false };
             jobs.push(job);
         }
         let mut text: usize = jobs.iter().map(WriteJob::text).sum();
@@ -130,16 +130,6 @@ impl Writer {
     fn expired(&self, jobs: &[WriteJob]) -> usize {
         let busy = Duration::from_millis(self.busy_ms);
         jobs.iter().take_while(|job| job.since.elapsed() >= busy).count().max(1)
-    }
-
-    /// The next job. A client that is alone and commits again and again sends it right after it had
-    /// its answer, and putting this thread to sleep and waking it would take longer. Several
-    /// clients need some time to queue up, so that they share a commit.
-    fn next(&mut self, alone: bool) -> Option<WriteJob> {
-        if alone && let Ok(job) = self.soon() {
-            return Some(job);
-        }
-        self.inbox.0.recv_blocking().ok()
     }
 
     /// A job that comes within a moment.
