@@ -41,6 +41,7 @@ pub(super) enum Act {
     Claim,
     Renew,
     Commit { goes_on: bool },
+    TakeOver,
     Wait,
     Pass,
     ReadAgain,
@@ -136,6 +137,10 @@ fn acts(world: &World, worker: &Worker) -> Vec<Act> {
             } else {
                 acts.push(Act::Wait);
             }
+            let is_taken_over = world.state.work.as_ref().is_some_and(|work| work.taken_over);
+            if is_taken_over && seen.chooses() == Attempted::State {
+                acts.push(Act::TakeOver);
+            }
             let is_message = matches!(seen.chooses(), Attempted::Message(_));
             acts.extend((left.refusals > 0 && is_message).then_some(Act::Pass));
             acts.extend((left.failures > 0).then_some(Act::Fail));
@@ -164,6 +169,7 @@ impl Crowd {
             }
             Act::Renew => worker.renew(world, protocol),
             Act::Commit { goes_on } => worker.commit(world, protocol, (goes_on, self.messages)),
+            Act::TakeOver => worker.take_over(world, protocol, self.messages),
             Act::Wait => worker.park(world, protocol),
             Act::Pass => {
                 world.left.refusals -= 1;

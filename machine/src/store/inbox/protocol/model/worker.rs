@@ -77,10 +77,25 @@ impl Worker {
 
     /// Commits a transition: the version must be the one that it has read, and the token the
     /// newest.
-    pub(super) fn commit(
+    pub(super) fn commit(&mut self, world: &mut World, protocol: Protocol, next: (bool, usize)) {
+        let Self::Works { seen, .. } = self else { return };
+        let by = match seen.chooses() {
+            Attempted::State => MovedBy::Handler,
+            _ => MovedBy::Input,
+        };
+        self.moves(world, protocol, by, next);
+    }
+
+    /// Commits a transition that says only that it took over: the machine stays.
+    pub(super) fn take_over(&mut self, world: &mut World, protocol: Protocol, messages: usize) {
+        self.moves(world, protocol, MovedBy::Takeover, (true, messages));
+    }
+
+    fn moves(
         &mut self,
         world: &mut World,
         protocol: Protocol,
+        by: MovedBy,
         (goes_on, messages): (bool, usize),
     ) {
         let &mut Self::Works { token, seen } = self else { return };
@@ -92,16 +107,12 @@ impl Worker {
             Attempted::Message(name) => Some(name),
             _ => None,
         };
-        // The first transition of the handler after a takeover says only this: the machine stays.
-        let is_takeover = world.state.work.as_ref().is_some_and(|work| work.taken_over);
-        let by = match seen.chooses() {
-            Attempted::State if is_takeover => MovedBy::Takeover,
-            Attempted::State => MovedBy::Handler,
-            _ => MovedBy::Input,
-        };
         let place = seen.place + usize::from(by != MovedBy::Takeover);
         let mut after = Seen { place, version: seen.version + 1, ..seen };
-        (after.passed, after.due_at, after.is_due) = ([false; 2], None, false);
+        after.passed = [false; 2];
+        if by != MovedBy::Takeover {
+            (after.due_at, after.is_due) = (None, false);
+        }
         (after.handler_may, after.deadline_may) = (true, true);
         if let Some(name) = &handled {
             after.queued[number(name)] = false;
