@@ -113,16 +113,6 @@ async fn hostile_text_cannot_break_out() {
     assert_harmless(&place.run(&["show", &question]));
 }
 
-#[tokio::test]
-async fn chinese_and_long_texts_keep_the_table() {
-    let place = Place::new().await;
-    let contract = Contract::ecs_request("部署到生产环境？", reasoning_node()).unwrap();
-    let mut question = asked_in(contract.about(&"会议邀请".repeat(30)));
-    place.store.create(&mut question).await.unwrap();
-    let listed = place.run(&["list"]);
-    assert!(listed.done().contains("会议邀请会议邀请"), "{listed:?}");
-}
-
 impl Ran {
     /// The lines of a prompt begin with labels.
     fn without_labels(mut self) -> Self {

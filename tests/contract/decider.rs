@@ -7,9 +7,9 @@ use machine::{
     view::ConsequenceView,
 };
 use machine_tests::{
-    actors::{ann, graph_runner, reasoning_node, tool_node},
+    actors::{ann, graph_runner, tool_node},
     assert_err, forge,
-    samples::{Ticket, mail, read},
+    samples::{Ticket, mail},
     stores::planned,
 };
 use serde_json::json;
@@ -52,25 +52,6 @@ fn the_journal_names_the_decider() {
     let pair = |kind: &str, name: &str| (kind.to_owned(), name.to_owned());
     assert_eq!(creator(mail("bob")), pair("reasoning", "test"));
     assert_eq!(creator(Contract::retry(&failed(), ann())), pair("human", "ann"));
-}
-
-/// A person's retry is an approval of that attempt; a repetition by a reasoner is not.
-#[test]
-fn only_a_persons_retry_is_confirmed_by_a_person() {
-    let confirmed =
-        |contract| ConsequenceView::of(&Execution::new(contract).into()).human_confirmed;
-    assert!(confirmed(Contract::retry(&failed(), ann())));
-    assert!(!confirmed(mail("bob")));
-    assert!(!ConsequenceView::of(&failed().into()).human_confirmed);
-    // A retry of a retry is decided again.
-    let retried = Execution::new(Contract::retry(&failed(), ann())).start(tool_node()).fail(
-        "x".to_owned(),
-        None,
-        tool_node(),
-    );
-    let again = Contract::retry(&retried, ann());
-    assert_eq!(again.retry_of(), Some(retried.id()));
-    assert_ne!(Execution::new(again).id(), retried.id());
 }
 
 /// The decision is for one attempt: a copy of its contract cannot reuse it.
@@ -128,31 +109,4 @@ fn a_decider_cannot_be_written_into_a_contract() {
     context["decided_for"] = json!(Ticket::new().id());
     claim.record.context = context.to_string();
     assert!(forge::cross_execution(claim).is_err());
-}
-
-/// The contract of an execution that was loaded can be retried like any other. The retry and its
-/// decision are read back from the store.
-#[tokio::test]
-async fn a_loaded_execution_can_be_retried() {
-    let store = Store::memory();
-    let mut ended =
-        Execution::new(read("a.txt")).start(tool_node()).fail("x".to_owned(), None, tool_node());
-    store.create(&mut ended).await.unwrap();
-    let AnyExecution::Failed(loaded) = store.load(ended.id()).await.unwrap() else { panic!() };
-    let mut retry = Execution::new(Contract::retry(&loaded, ann()));
-    let by = retry.journal().uncommitted()[0].by.clone();
-    assert_eq!(by.as_deref(), Some("ann"));
-    store.create(&mut retry).await.unwrap();
-    let again: AnyExecution = store.load(retry.id()).await.unwrap();
-    let (decided_by, retry_of) = (again.context().decided_by(), again.context().retry_of());
-    assert_eq!((decided_by, retry_of), (Some("ann"), Some(ended.id())));
-    assert!(ConsequenceView::of(&again).human_confirmed);
-    store.verify::<AnyExecution>(retry.id()).await.unwrap();
-    // And what a reasoner makes is the reasoner's again.
-    let repeated = Contract::tool_call(
-        &machine::contract::ToolSpec::idempotent("files", "read").unwrap(),
-        "{}",
-        reasoning_node(),
-    );
-    assert_eq!(repeated.unwrap().decided_by(), None);
 }

@@ -156,9 +156,11 @@ fn lists_and_types_count() {
 /// The key starts with service and method, and contains no argument in clear text.
 #[test]
 fn a_key_names_the_tool_and_hides_the_arguments() {
-    let key = key("email", "send", r#"{"to":"bob@example.com"}"#);
-    assert!(key.starts_with("email:send:"), "{key}");
-    assert!(!key.contains("bob"), "{key}");
+    for method in ["send", "send.now"] {
+        let key = key("email", method, r#"{"to":"bob@example.com"}"#);
+        assert!(key.starts_with(&format!("email:{method}:")), "{key}");
+        assert!(!key.contains("bob"), "{key}");
+    }
 }
 
 /// Two tools never share a key, even with separators in their names.

@@ -10,7 +10,6 @@ mod invalid;
 mod key;
 mod names;
 mod occurrence;
-mod oracle;
 mod permit;
 mod question;
 mod receipts;

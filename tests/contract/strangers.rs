@@ -8,7 +8,7 @@ use machine::{
 };
 use machine_tests::{
     actors::{ann, ecs_node, graph_runner, reasoning_node, tool_node},
-    samples::{AnyTicket, Ticket, asked, mail, read, ticket},
+    samples::{AnyTicket, Ticket, asked, read, ticket},
 };
 use serde::{Deserialize, Serialize};
 
@@ -80,15 +80,6 @@ fn a_name_does_not_make_an_actor_of_the_library() {
     assert_eq!(waiting.available(reasoning_node()).count(), 0);
     assert_eq!(waiting.available(ann()).count(), 0);
     forgotten(&waiting).apply(Event::Resume, graph_runner()).unwrap();
-}
-
-/// An irreversible execution is not moved by a stranger either.
-#[test]
-fn a_stranger_starts_no_irreversible_action() {
-    let mut any = AnyExecution::from(Execution::new(mail("bob")));
-    let refused = any.apply_mut(Event::Start, &fake::Tool).unwrap_err();
-    assert_eq!(refused.reason(), &Reason::Actor("tool_node"));
-    assert_eq!(any.journal().uncommitted().len(), 1);
 }
 
 /// A machine that anyone may move is moved by a stranger as by anyone, and the journal names no

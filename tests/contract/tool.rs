@@ -4,17 +4,14 @@ use std::time::Duration;
 
 use machine::{
     contract::{
-        Answer, Applied, Call, Callable, Contract, Effect, Execution, InvalidContract,
-        Irreversible, Perform, Planned, Tool, ToolSpec,
+        Callable, Contract, Effect, Execution, InvalidContract, Irreversible, Planned, Tool,
+        ToolSpec,
     },
-    effects::EffectError,
-    store::{CommitError, Store},
-    typed::Refused,
     view::Language,
 };
 use machine_tests::{
     actors::{graph_runner, reasoning_node, tool_node},
-    assert_err, stores,
+    assert_err,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -31,7 +28,7 @@ impl Tool for SendMail {
     const SERVICE: &'static str = "email";
     const METHOD: &'static str = "send";
     type Effect = Irreversible;
-    type Receipt = Queued;
+    type Receipt = u16;
     type Refusal = String;
     const TIMEOUT: Option<Duration> = Some(Duration::from_secs(5));
     const SETTLING_TIME: Duration = Duration::from_mins(10);
@@ -48,11 +45,6 @@ impl Tool for SendMail {
     fn identity(&self) -> Option<Value> {
         Some(json!({ "to": self.to }))
     }
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Queued {
-    code: u16,
 }
 
 fn mail(to: &str, at: u64) -> SendMail {
@@ -92,35 +84,6 @@ fn the_identity_makes_the_key() {
     assert_ne!(one.idempotency_key(), other.idempotency_key());
 }
 
-/// Two attempts at the same thing at another time are one thing: the second is refused while the
-/// first runs, and after it took effect; after it failed it may run.
-#[tokio::test]
-async fn another_time_is_not_another_mail() {
-    let store = Store::memory();
-    let planned = |at| stores::planned::<SendMail>(&store, of(&mail("bob", at)).unwrap());
-    let first = planned(1).await.unwrap();
-    let second = planned(2).await.unwrap();
-    let by = first.id();
-    let (running, permit) = store.begin(first, tool_node()).await.unwrap();
-    let refused = store.begin(second, tool_node()).await;
-    assert_err!(refused, Refused { reason: EffectError::Commit(CommitError::KeyHeld { by: holder, .. }), .. }
-        if *holder == by);
-    let outcome = permit.call(Smtp { code: 250 }).await;
-    drop(store.settle(running, outcome, tool_node()).await.unwrap());
-    let refused = planned(3).await;
-    assert_err!(refused, EffectError::Commit(CommitError::AlreadyDone { by: done, .. }) if *done == by);
-}
-
-struct Smtp {
-    code: u16,
-}
-
-impl Perform<SendMail> for Smtp {
-    async fn perform(&self, _call: &Call<SendMail>) -> Answer<Queued> {
-        Ok(Applied::new(Queued { code: self.code }))
-    }
-}
-
 /// A contract of another tool, or of no tool, is refused; the execution comes back.
 #[test]
 fn a_contract_of_another_tool_is_refused() {
@@ -137,18 +100,6 @@ fn a_contract_of_another_tool_is_refused() {
         assert_eq!(refused.machine.id(), id);
         assert!(refused.to_string().contains("use the matching tool"), "{refused}");
     }
-}
-
-/// A name has one meaning: its first dot ends the service.
-#[test]
-fn a_service_has_no_dot() {
-    let call = |service: &str, method: &str| {
-        let spec = ToolSpec::irreversible(service, method)?;
-        Contract::tool_call(&spec, "{}", reasoning_node())
-    };
-    assert_err!(call("email.send", "now"), InvalidContract::NotACall(why) if why.contains("a dot"));
-    let now = call("email", "send.now").unwrap();
-    assert!(now.idempotency_key().unwrap().as_str().starts_with("email:send.now:"));
 }
 
 /// Arguments that do not fit the type, an identity that the type does not derive, and an effect

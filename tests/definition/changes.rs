@@ -61,6 +61,10 @@ an optional field may be added
 /states/1/fields/- = {"name": "shelf", "ty": "Option<u8>", "optional": true}
 > in state `here`, optional field `shelf` was added
 
+a field may be no longer optional
+/states/1/fields/1/optional = false
+> ! in state `here`, field `note` is no longer optional: set `version = 2` on the machine and write `#[upgrade(1 => function)]` on the state
+
 a field may be renamed
 /states/1/fields/0 = {"name": "spot", "ty": "String", "was": ["place"]}
 > in state `here`, field `place` was renamed to `spot`

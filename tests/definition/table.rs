@@ -73,15 +73,3 @@ fn payloads_are_fields_of_the_target() {
     assert_eq!(fields("completed"), [("result", "String")]);
     assert_eq!(fields("running"), []);
 }
-
-/// The sentences that errors contain.
-#[test]
-fn the_legal_moves_are_a_sentence() {
-    let moves = |state: &str| DEFINITION.legal_moves(DEFINITION.state(state).unwrap()).to_string();
-    assert_eq!(moves("pending"), "from PENDING you can: start -> RUNNING");
-    assert_eq!(
-        moves("waiting"),
-        "from WAITING you can: resume -> RUNNING, cancel -> CANCELLED, timeout -> CANCELLED"
-    );
-    assert_eq!(moves("failed"), "FAILED is terminal: nothing leaves it");
-}

@@ -60,9 +60,11 @@ mod second {
              InLobby, by = Porter)]
         AtDoor,
         #[stable]
+        #[was = "Queued"]
         #[was = "Waiting"]
         #[upgrade(1 => in_seconds)]
-        #[on(show_in(guest = name) => Inside, by = Porter | ToolNode, was = "call_in")]
+        #[on(show_in(guest = name) => Inside, by = Porter | ToolNode,
+             was = "call_in", was = "let_in")]
         #[on(leave => Left)]
         InLobby {
             name: String,

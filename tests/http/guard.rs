@@ -30,6 +30,7 @@ async fn a_request_for_another_host_is_refused() {
         (vec![format!("127.0.0.1:{port}")], 200),
         (vec!["LOCALHOST".to_owned()], 200),
         (vec!["[::1]:80".to_owned()], 200),
+        (vec!["[::ffff:127.0.0.1]".to_owned()], 200),
         (vec![], 400),
         (vec!["localhost".to_owned(), "localhost".to_owned()], 400),
         (vec!["localhost".to_owned(), "evil.example".to_owned()], 400),
