@@ -35,7 +35,8 @@ struct Read<T: Send + Sync + Serialize + for<'a> Deserialize<'a> + 'static> {
     r#type: u8,
 }
 
-pub(crate) fn main() {
+#[test]
+fn runs() {
     assert_eq!((Charge::SERVICE, Charge::METHOD), ("bank", "charge"));
     assert_eq!(<Charge as Tool>::Effect::EFFECT, Effect::Irreversible);
     let receipt: <Charge as Tool>::Receipt = 17;

@@ -11,10 +11,8 @@
 )]
 
 mod any_payload_name;
-mod asked_at_run_time;
 mod awkward_names;
 mod cfg;
-mod changed_definition;
 mod choice_by_if;
 mod choice_by_match;
 mod choice_durable;
@@ -29,7 +27,6 @@ mod generic_guards;
 mod generic_language;
 mod generics;
 mod group_moves;
-mod groups;
 mod guard_runs_once;
 mod guards;
 mod handlers;

@@ -50,8 +50,9 @@ fn runs() {
     assert_eq!(any.status().to_string(), "locked");
     assert_eq!("locked".parse(), Ok(door::Status::Locked));
 
-    // A `match` returns the typed machine.
-    let AnyDoor::Locked(mut locked) = any else { panic!("it was locked") };
+    // `TryFrom` returns the typed machine, or the erased one if the state differs.
+    let any = Door::<door::Open>::try_from(any).unwrap_err();
+    let mut locked: Door<door::Locked> = any.try_into().unwrap();
     assert_eq!(locked.state().key, 7);
     locked.state_mut().color.push_str("dish");
     assert_eq!(locked.unhang().state().report, "a reddish door, 2 times open");

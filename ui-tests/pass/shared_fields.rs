@@ -28,7 +28,8 @@ enum Flow {
     #[on(start(goal, names = Vec::new(), epoch = epoch + 1) => Planning)]
     Idle,
 
-    #[group(Working | Open)]
+    #[group(Working)]
+    #[group(Open)]
     #[on(add(name: String, names = with(names, name)) => Self)]
     #[on(execute(step) => Executing)]
     #[on(hold => Held)]

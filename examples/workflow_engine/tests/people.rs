@@ -9,7 +9,7 @@ use crate::{
     agent::Reply,
     condition::Condition,
     record::AnyTaskRecord,
-    scenarios::{COURIER, Line, MAIL, PAY, READ, TO_ALL, plan, planned},
+    scenarios::{COURIER, Line, MAIL, READ, TO_ALL, plan, planned},
     submit::Submitted,
     testing::STUCK,
     workflow::AnyWorkflow,
@@ -60,22 +60,6 @@ async fn a_modified_task_has_no_plan_until_it_is_planned_again() {
     world.say(task, "user_resume", json!({})).await;
     world.work().await;
     assert_eq!(world.file("mails.txt"), "");
-}
-
-/// A resumed call is not asked again, and anything else is.
-#[tokio::test(start_paused = true)]
-async fn a_person_lets_one_call_pass() {
-    let world = planned(&[READ, PAY, TO_ALL], "500");
-    let task = world.submit("pay and tell").await;
-    for (paid, told) in [(false, false), (true, false), (true, true)] {
-        world.work().await;
-        assert_eq!(!world.file("bank.txt").is_empty(), paid);
-        assert_eq!(!world.file("mails.txt").is_empty(), told);
-        if !told {
-            world.say(task, "user_resume", json!({})).await;
-        }
-    }
-    assert_eq!(world.record(task).await.status().to_string(), "completed");
 }
 
 /// A person lets the call pass that they saw: with other arguments it is asked again.
