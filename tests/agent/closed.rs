@@ -37,7 +37,9 @@ fn a_receipt_that_is_too_large_for_a_card_is_left_out() {
         let calls = Driver(Caller(vec![call(0, target)]));
         settle(worker(&store).handler(calls).other_tools(Arc::clone(&registry))).await;
         let results = results(&agents).await;
-        assert!(results[0]["receipt"].as_str().unwrap().starts_with("left out: it has 2097"));
+        let receipt = results[0]["receipt"].as_str().unwrap();
+        assert!(receipt.starts_with("left out: it has 2097"), "{receipt}");
+        assert!(receipt.ends_with("do not repeat the call, ask for less"), "{receipt}");
     });
 }
 

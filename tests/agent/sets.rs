@@ -370,11 +370,11 @@ fn t06_openai_agents_python_3004_a_call_that_is_refused_or_denied_is_closed() {
         made.push(call(8, CallTarget::Closed(json!("denied"))));
         settle(Tools::open().worker(&store, made)).await;
 
-        let moves = ["dispatch", "claim", "call", "report", "deliver"];
-        assert_eq!(story(&store, "planner").await.0, moves);
+        let moves = story(&store, "planner").await.0;
+        assert_eq!(moves, ["dispatch", "claim", "call", "report", "deliver"]);
         let results = results(&agents).await;
         assert_eq!((&results[0], &results[8]), (&json!({ "receipt": "first" }), &json!("denied")));
-        assert_eq!(results[7]["answer"], "left out: it has 1048578 bytes, more than 1048576");
+        assert!(results[7]["answer"].as_str().unwrap().contains("1048578 bytes, more than"));
         let why = ["repeats", "submit_result", "no agent", "own agent", "deadline", "fewer than"];
         for (result, why) in results[1..7].iter().zip(why) {
             assert!(result["error"]["refused"].as_str().unwrap().contains(why), "{result}");

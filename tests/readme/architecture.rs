@@ -108,3 +108,33 @@ fn imports_run_down() {
     }
     assert_eq!(upward, BTreeSet::new());
 }
+
+/// The code of all source files of the library, without tests.
+fn code() -> Vec<String> {
+    let mut found = Vec::new();
+    files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../machine/src"), &mut found);
+    let without_tests = |source: String| match source.split_once("#[cfg(test)]\n#[allow") {
+        Some((code, _)) => code.to_owned(),
+        None => source,
+    };
+    found.iter().map(|file| without_tests(fs::read_to_string(file).unwrap())).collect()
+}
+
+#[test]
+fn a_store_has_at_most_120_methods_that_other_modules_can_call() {
+    let code = code();
+    let blocks = code.iter().flat_map(|code| code.split("\nimpl Store {\n").skip(1));
+    let methods =
+        blocks.flat_map(|block| block.split("\n}").next().unwrap().lines()).filter(|it| {
+            let is_open = it.starts_with("    pub ") || it.starts_with("    pub(crate) ");
+            is_open && it.contains(" fn ")
+        });
+    let methods = methods.count();
+    assert!((100..=120).contains(&methods), "{methods}");
+}
+
+#[test]
+fn unreachable_is_said_at_most_6_times() {
+    let said: usize = code().iter().map(|code| code.matches("unreachable!(").count()).sum();
+    assert!((1..=6).contains(&said), "{said}");
+}

@@ -186,7 +186,7 @@ impl<A: Agent> Driver<A> {
         if status != Status::Dispatched && task.taken_over {
             // Takeovers are no failures of a turn that waits.
             if is_running {
-                task.goes_on();
+                task.keep_attempts();
             }
             return Ok(Step::Request(TurnRequest::Reclaim { by: by.clone() }));
         }

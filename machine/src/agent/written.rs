@@ -187,7 +187,10 @@ impl Written {
     fn result(&mut self, body: &Value) -> NewCard {
         match self.card(body) {
             NewCard { size, .. } if size > MAX_CARD => {
-                let why = format!("left out: it has {size} bytes, more than {MAX_CARD}");
+                let why = format!(
+                    "left out: it has {size} bytes, more than {MAX_CARD}; \
+                     do not repeat the call, ask for less"
+                );
                 let mut kinds = ["receipt", "answer", "error"].into_iter();
                 let kind = kinds.find(|kind| body.get(kind).is_some()).unwrap_or("answer");
                 self.card(&json!({ kind: why }))

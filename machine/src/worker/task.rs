@@ -248,9 +248,8 @@ impl Task {
         self.is_handed_back
     }
 
-    /// Says that the transition only takes over from another worker: it does not begin the attempts
-    /// anew.
-    pub(crate) fn goes_on(&mut self) {
+    /// The transition only takes over from another worker: it does not begin the attempts anew.
+    pub(crate) fn keep_attempts(&mut self) {
         self.is_takeover = true;
     }
 
