@@ -63,10 +63,6 @@ impl Effects {
         Self { work: WorkChange::Set(work), ..Self::default() }
     }
 
-    pub(super) fn outcome(outcome: EventOutcome) -> Self {
-        Self { outcome, ..Self::default() }
-    }
-
     /// Counts the messages that are queued with it, and those that no longer are.
     pub(super) fn counted(mut self, state: &InboxState) -> Self {
         let is_queued = |message: &MessageState| message.status == Delivery::Queued;

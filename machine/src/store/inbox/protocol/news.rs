@@ -33,7 +33,9 @@ pub(super) fn send(
                 Delivery::SetAside | Delivery::Replaced if is_corrected => true,
                 // The first one is still there, with its own condition.
                 Delivery::Queued if is_corrected => return Err(EventRefusal::OtherMessage),
-                _ if is_same => return Ok(Effects::outcome(EventOutcome::Duplicate)),
+                _ if is_same => {
+                    return Ok(Effects { outcome: EventOutcome::Duplicate, ..Effects::default() });
+                }
                 _ => return Err(EventRefusal::OtherMessage),
             }
         }
@@ -50,10 +52,7 @@ pub(super) fn send(
             ..Effects::default()
         });
     }
-    let work = state.work.clone().map_or(WorkChange::Keep, |mut work| {
-        work.wake(now);
-        WorkChange::Set(work)
-    });
+    let work = revision(state, false, now).work;
     let known = MessageState { sent, ..MessageState::default() };
     let messages = vec![(message.correlation.clone(), known)];
     Ok(Effects { work, messages, replaces, ..Effects::default() })
@@ -99,10 +98,6 @@ pub(super) fn requeue(
             messages.push((correlation.clone(), again));
         }
     }
-    let work = state.work.clone().map_or(WorkChange::Keep, |mut work| {
-        work.wake(now);
-        work.progress();
-        WorkChange::Set(work)
-    });
+    let work = revision(state, true, now).work;
     Ok(Effects { work, messages, ..Effects::default() })
 }
