@@ -1,6 +1,6 @@
 use std::{borrow::Cow, sync::Arc};
 
-use super::{Digest, Due, Entry, Fact, Payload, Summary};
+use super::{Digest, DigestKey, Due, Entry, Fact, Line, Payload, Summary};
 use crate::{
     actor::who::Who,
     clock::{self, Millis},
@@ -309,6 +309,19 @@ impl Journal {
 
     pub(crate) fn unwritable(&self) -> Option<&str> {
         self.unwritable.as_deref()
+    }
+
+    /// The entries that are not stored yet, as lines. `own` is the program's definition.
+    pub(crate) fn lines(&self, own: &Definition, key: &DigestKey) -> Result<Vec<Line>, String> {
+        let mut head = self.stored.head;
+        let mut lines = Vec::with_capacity(self.entries.len());
+        for entry in &self.entries {
+            let older = self.older.iter().find(|older| older.fingerprint == entry.definition);
+            let line = entry.to_line(older.map_or(own, |older| &**older), key, &head)?;
+            head = line.digest;
+            lines.push(line);
+        }
+        Ok(lines)
     }
 
     /// Everything up to here is on disk.

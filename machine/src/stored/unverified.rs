@@ -101,16 +101,12 @@ impl Unverified {
             )));
         }
         let definition = machine.definition();
-        let mut head = Digest::ZERO;
         let mut entries = journal.uncommitted().to_vec();
-        for entry in &mut entries {
-            let mut older = journal.older().iter();
-            let older = older.find(|older| older.fingerprint == entry.definition);
-            let written_under = older.map_or(definition, |older| &**older);
-            let line = entry.to_line(written_under, &DigestKey::default(), &head);
-            head = line.map_err(custom)?.digest;
-            entry.digest = Some(head);
+        let lines = journal.lines(definition, &DigestKey::default()).map_err(custom)?;
+        for (entry, line) in entries.iter_mut().zip(&lines) {
+            entry.digest = Some(line.digest);
         }
+        let head = lines.last().map_or(Digest::ZERO, |line| line.digest);
         let mut record = Record {
             id: journal.id(),
             machine: definition.name.to_string(),
@@ -137,8 +133,7 @@ impl Unverified {
     /// [`VerifyError`] with the first problem.
     pub fn verify<M: Restore>(self) -> Result<M, VerifyError> {
         let id = self.record.id;
-        let key = DigestKey::default();
-        let (verified, head) = verify::replay(M::DEFINITION, &self, &key)?;
+        let (verified, head) = verify::replay(M::DEFINITION, &self)?;
         if self.record.seal != self.record.expected_seal(&head) {
             let reason = "its record was changed: the seal does not match".to_owned();
             return Err(VerifyError::History { id, reason });

@@ -4,7 +4,7 @@ use crate::{
     clock::Millis,
     definition::Definition,
     id::Id,
-    journal::{Digest, Fact, Fixed, Line, StoredState},
+    journal::{Digest, Fact, Fixed, StoredState},
     store::{
         backend::{AttemptChange, KeyClaim, Row, Wants, Write},
         error::CommitError,
@@ -57,7 +57,7 @@ impl Store {
         let folded = fold(machine.__rules(), &before.summary, journal.uncommitted(), true);
         let (summary, folded) = folded.map_err(|breach| CommitError::Refused { id, breach })?;
         let definition = machine.definition();
-        let lines = self.lines(machine).map_err(unwritable)?;
+        let lines = journal.lines(definition, &self.inner.key).map_err(unwritable)?;
         let head = lines.last().map_or(before.head, |line| line.digest);
         let mut definitions = vec![self.inner.definitions.own(definition)];
         definitions.extend_from_slice(journal.older());
@@ -130,22 +130,6 @@ impl Store {
             .map(|tool| ToolUse { begins: begins || permits, ..tool });
         let write = Write { expected, row, lines, claim, attempt, tool, left: None };
         Ok(Some(Prepared { write, definitions, stored, index: folded.after, gate }))
-    }
-
-    /// The entries that are not stored yet, as lines.
-    fn lines(&self, machine: &dyn Durable) -> Result<Vec<Line>, String> {
-        let (journal, own) = (machine.journal(), machine.definition());
-        let mut head = journal.stored().head;
-        let mut lines = Vec::with_capacity(journal.uncommitted().len());
-        for entry in journal.uncommitted() {
-            let mut older = journal.older().iter();
-            let older = older.find(|older| older.fingerprint == entry.definition);
-            let line =
-                entry.to_line(older.map_or(own, |older| &**older), &self.inner.key, &head)?;
-            head = line.digest;
-            lines.push(line);
-        }
-        Ok(lines)
     }
 }
 
