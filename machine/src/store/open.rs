@@ -55,7 +55,8 @@ impl OpenOptions {
     /// [`OpenError`] if the file cannot be opened, is not a database, belongs to another program,
     /// has an unsupported format or incompatible machines, is read-only, or cannot be made durable.
     pub async fn sqlite(&self, path: impl AsRef<Path>) -> Result<Store, OpenError> {
-        let open = if self.file.must_exist { sqlite::open_existing } else { sqlite::open };
+        let must_exist = self.file.must_exist;
+        let open = move |path: &Path, settings| sqlite::open(path, settings, must_exist);
         self.open(path.as_ref(), open, false).await
     }
 
@@ -96,7 +97,7 @@ impl OpenOptions {
     async fn open(
         &self,
         path: &Path,
-        open: fn(&Path, StoreSettings) -> Result<Sqlite, OpenError>,
+        open: impl FnOnce(&Path, StoreSettings) -> Result<Sqlite, OpenError> + Send + 'static,
         observes: bool,
     ) -> Result<Store, OpenError> {
         let (path, settings) = (path.to_owned(), self.settings());

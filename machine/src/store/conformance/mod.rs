@@ -124,7 +124,7 @@ fn sqlite_keeps_every_promise() {
     run("sqlite", &|settings| {
         let number = stores.fetch_add(1, Ordering::Relaxed);
         let path = folder.path().join(format!("{number}.db"));
-        Arc::new(sqlite::open(&path, settings).unwrap())
+        Arc::new(sqlite::open(&path, settings, false).unwrap())
     });
 }
 

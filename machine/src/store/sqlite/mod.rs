@@ -55,6 +55,6 @@ mod writing;
 mod tests;
 
 pub(crate) use {
-    open::{open, open_existing, open_for_reading},
+    open::{open, open_for_reading},
     sqlite::Sqlite,
 };

@@ -22,17 +22,8 @@ use crate::{
     },
 };
 
-/// Opens the file, and creates it if it does not exist. Blocks.
-pub(crate) fn open(given: &Path, settings: StoreSettings) -> Result<Sqlite, OpenError> {
-    open_for_writing(given, settings, false)
-}
-
-/// Opens the file, if there is a store in it. Blocks.
-pub(crate) fn open_existing(given: &Path, settings: StoreSettings) -> Result<Sqlite, OpenError> {
-    open_for_writing(given, settings, true)
-}
-
-fn open_for_writing(
+/// Opens the file, and creates it if it does not exist, unless it must. Blocks.
+pub(crate) fn open(
     given: &Path,
     settings: StoreSettings,
     must_exist: bool,

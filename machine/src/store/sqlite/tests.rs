@@ -82,7 +82,7 @@ impl Place {
     }
 
     fn open(&self) -> Sqlite {
-        super::open(&self.path(), settings()).unwrap()
+        super::open(&self.path(), settings(), false).unwrap()
     }
 
     fn raw(&self) -> Connection {

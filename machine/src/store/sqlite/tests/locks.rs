@@ -131,7 +131,8 @@ fn callers_behind_a_frozen_process_wait_for_one_busy_timeout() {
     let place = Place::new();
     let busy = 2 * STUCK;
     let busy_ms = u64::try_from(busy.as_millis()).unwrap();
-    let store = super::super::open(&place.path(), StoreSettings { busy_ms, ..settings() }).unwrap();
+    let patient = StoreSettings { busy_ms, ..settings() };
+    let store = super::super::open(&place.path(), patient, false).unwrap();
     let raw = place.raw();
     raw.execute_batch("BEGIN IMMEDIATE").unwrap();
     let long_ago = Instant::now().checked_sub(busy).unwrap();

@@ -4,7 +4,7 @@ use super::*;
 use crate::store::error::OpenError;
 
 fn refused(path: &Path) -> OpenError {
-    super::super::open(path, settings()).map(drop).unwrap_err()
+    super::super::open(path, settings(), false).map(drop).unwrap_err()
 }
 
 #[test]

@@ -35,7 +35,7 @@ fn close_finishes_what_is_queued_and_leaves_one_file() {
 fn close_does_not_wait_for_a_reader_that_stays() {
     let place = Place::new();
     let an_hour = StoreSettings { busy_ms: 3_600_000, ..settings() };
-    let store = super::super::open(&place.path(), an_hour).unwrap();
+    let store = super::super::open(&place.path(), an_hour, false).unwrap();
     let machine = stored(&store, 1);
     let raw = place.raw();
     raw.execute_batch("BEGIN").unwrap();
@@ -96,7 +96,7 @@ fn blocking_work_holds_up_no_read() {
 fn with_small_log() -> (Place, Sqlite) {
     let place = Place::new();
     let small = StoreSettings { checkpoint_frames: 32, ..settings() };
-    let store = super::super::open(&place.path(), small).unwrap();
+    let store = super::super::open(&place.path(), small, false).unwrap();
     (place, store)
 }
 
