@@ -117,7 +117,7 @@ pub(crate) fn invoked<T: Invoke>(
         });
         EnteredCall { position, call }
     });
-    Entered::calling(made.collect())
+    Entered { calls: Some(made.collect()) }
 }
 
 /// The name of the invocation of the current state, and the number and the time of the entry that

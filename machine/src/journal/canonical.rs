@@ -93,12 +93,7 @@ fn whole_number(number: &Number) -> Number {
     }
 }
 
-/// The value with every number in its plain form.
-pub(crate) fn plain_numbers(mut value: Value) -> Value {
-    make_plain(&mut value);
-    value
-}
-
+/// Gives every number its plain form.
 pub(crate) fn make_plain(value: &mut Value) {
     match value {
         Value::Number(number) => *number = plain_number(number),

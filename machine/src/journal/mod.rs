@@ -16,7 +16,7 @@ mod written;
 pub(crate) use canonical::is_too_deep;
 pub(crate) use canonical::{
     canonical, canonical_object, canonical_whole, canonical_whole_object, depth_of_object,
-    make_plain, plain_numbers,
+    make_plain,
 };
 pub use digest::Digest;
 pub(crate) use digest::DigestKey;

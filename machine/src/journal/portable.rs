@@ -27,7 +27,7 @@ pub(crate) fn check_object(map: &Map<String, Value>) -> Result<(), Unportable> {
     map.iter().try_for_each(|(name, value)| check_name(name).and_then(|()| check_value(value)))
 }
 
-fn check_value(value: &Value) -> Result<(), Unportable> {
+pub(super) fn check_value(value: &Value) -> Result<(), Unportable> {
     match value {
         Value::Object(map) => check_object(map),
         Value::Array(items) => items.iter().try_for_each(check_value),
@@ -78,11 +78,6 @@ pub(crate) fn check_text(text: &str) -> Result<(), Unportable> {
 /// Checks text that this program wrote, if it can write numbers that others cannot read.
 pub(crate) fn check_written(text: &str) -> Result<(), Unportable> {
     if *WRITES_ANY_NUMBER { check_text(text) } else { Ok(()) }
-}
-
-/// Checks a value that this program wrote, if it can write numbers that others cannot read.
-pub(super) fn check_written_value(value: &Value) -> Result<(), Unportable> {
-    if *WRITES_ANY_NUMBER { check_value(value) } else { Ok(()) }
 }
 
 pub(super) static WRITES_ANY_NUMBER: LazyLock<bool> =

@@ -35,7 +35,9 @@ pub use serde_json;
 pub fn plain_value<'de, D: serde::Deserializer<'de>>(
     deserializer: D,
 ) -> Result<serde_json::Value, D::Error> {
-    serde::Deserialize::deserialize(deserializer).map(crate::journal::plain_numbers)
+    let mut value = serde::Deserialize::deserialize(deserializer)?;
+    crate::journal::make_plain(&mut value);
+    Ok(value)
 }
 
 /// A field of a tool's identity. One that cannot be written as JSON cannot be an argument

@@ -12,12 +12,6 @@ pub struct Entered {
     pub(crate) calls: Option<Vec<EnteredCall>>,
 }
 
-impl Entered {
-    pub(crate) fn calling(calls: Vec<EnteredCall>) -> Self {
-        Self { calls: Some(calls) }
-    }
-}
-
 impl fmt::Debug for Entered {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Entered").field("calls", &self.calls.as_ref().map(Vec::len)).finish()

@@ -39,8 +39,7 @@ impl Store {
         let rows = self.scan_live().await?;
         let now = self.inner.clock.uptime();
         let until = now + now.saturating_sub(began) * REST;
-        let known = Some((until, rows.clone()));
-        *lock(&self.inner.broken.0) = known;
+        *lock(&self.inner.broken.0) = Some((until, rows.clone()));
         Ok(rows)
     }
 

@@ -55,7 +55,7 @@ impl DefinitionCache {
         backend: &dyn Backend,
     ) -> Result<Arc<Vec<Arc<Definition>>>, Unavailable> {
         let newest = backend.newest_definition().await?;
-        let known = self.cached();
+        let known = lock(&self.read).clone();
         if known.newest == Some(newest) {
             return Ok(known.all);
         }
@@ -72,16 +72,11 @@ impl DefinitionCache {
         let read = backend.definitions().await?;
         let newest = read.broken.is_empty().then_some(newest);
         let all = Arc::new(read.intact);
-        let known = CachedDefinitions { all: Arc::clone(&all), newest };
-        *lock(&self.read) = known;
+        *lock(&self.read) = CachedDefinitions { all: Arc::clone(&all), newest };
         Ok(all)
     }
 
     pub(crate) fn known(&self) -> Arc<Vec<Arc<Definition>>> {
-        self.cached().all
-    }
-
-    fn cached(&self) -> CachedDefinitions {
-        lock(&self.read).clone()
+        Arc::clone(&lock(&self.read).all)
     }
 }

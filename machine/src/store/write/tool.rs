@@ -18,23 +18,14 @@ impl ToolRecord {
         id: Id,
     ) -> Result<Option<Self>, Rejected> {
         if !used.irreversible {
-            return match known {
-                Some(_) => {
-                    let what = format!("the tool `{}`", used.name);
-                    Err(Rejected::EffectLowered { id, what })
-                }
-                None => Ok(None),
-            };
+            let what = || format!("the tool `{}`", used.name);
+            return known.map_or(Ok(None), |_| Err(Rejected::EffectLowered { id, what: what() }));
         }
-        match known.unwrap_or_default().identity {
-            Some(identity) if identity != used.identity => {
-                Err(Rejected::IdentityChanged { id, tool: used.name.clone(), identity })
-            }
-            Some(identity) => Ok(Some(Self { identity: Some(identity) })),
-            None => {
-                let shows = used.identity || used.begins;
-                Ok(Some(Self { identity: shows.then_some(used.identity) }))
-            }
+        let known = known.unwrap_or_default().identity;
+        if let Some(identity) = known.filter(|known| *known != used.identity) {
+            return Err(Rejected::IdentityChanged { id, tool: used.name.clone(), identity });
         }
+        let shows = known.is_some() || used.identity || used.begins;
+        Ok(Some(Self { identity: shows.then_some(used.identity) }))
     }
 }
