@@ -22,9 +22,6 @@ pub(crate) mod handle;
 pub(crate) mod inbox;
 pub(crate) mod integrity;
 mod lock;
-#[cfg(not(test))]
-mod memory;
-#[cfg(test)]
 pub(crate) mod memory;
 #[cfg(feature = "sqlite")]
 mod open;

@@ -106,18 +106,6 @@ impl OpenOptions {
         self.store(Arc::new(Memory::new(self.settings())), None, false)
     }
 
-    /// The data of a store in memory, for a backend of a test around it.
-    #[cfg(all(test, feature = "worker"))]
-    pub(crate) fn memory_backend(&self) -> Arc<dyn Backend> {
-        Arc::new(Memory::new(self.settings()))
-    }
-
-    /// A store on a backend of a test, with lock files next to this path.
-    #[cfg(all(test, feature = "worker"))]
-    pub(crate) fn on(&self, backend: Arc<dyn Backend>, path: Option<PathBuf>) -> Store {
-        self.store(backend, path, false)
-    }
-
     pub(crate) fn settings(&self) -> StoreSettings {
         let busy_ms = millis(self.busy_timeout);
         let checkpoint_frames = StoreSettings::CHECKPOINT_FRAMES;

@@ -71,7 +71,8 @@ impl Crew {
         if self.signed_at.is_none_or(|at| now.abs_diff(at) >= u64::from(SIGN)) {
             self.signed_at = Some(now);
             let sweep = Millis::try_from(settings.sweep.as_millis()).unwrap_or(Millis::MAX);
-            self.own.looks_again_by(now.saturating_add(sweep).saturating_add(SIGN.into()));
+            let by = now.saturating_add(sweep).saturating_add(SIGN.into());
+            self.own.store.inner.worker.looks_again_by(by);
         }
     }
 

@@ -169,11 +169,6 @@ impl Registration {
         .await
     }
 
-    /// Says by when a worker of this process will have looked for work again.
-    pub(crate) fn looks_again_by(&self, at: Millis) {
-        self.store.inner.worker.looks_again_by(at);
-    }
-
     pub(crate) async fn leave(&self) -> Result<(), Unavailable> {
         self.change(CrewChange::Remove(vec![self.id])).await
     }

@@ -87,12 +87,12 @@ impl Memory {
         }
     }
 
-    /// Edits stored data, for backends that must fail the conformance suite.
     #[cfg(test)]
     pub(crate) fn uses(&self) -> (Vec<Id>, usize) {
         std::mem::take(&mut *lock(&self.uses))
     }
 
+    /// Edits stored data, for backends that must fail the conformance suite.
     #[cfg(test)]
     pub(in crate::store) fn tamper<T>(&self, edit: impl FnOnce(&mut Tables) -> T) -> Option<T> {
         lock(&self.data).as_mut().map(edit)

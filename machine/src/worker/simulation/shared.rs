@@ -29,6 +29,7 @@ use crate::{
         backend::{Backend, FoundRow, Row, WorkRows},
         conformance::random::Random,
         inbox::{message::Queued, outcome::outcome_of, protocol::Schedule},
+        memory::Memory,
     },
 };
 
@@ -91,7 +92,7 @@ pub(super) struct Fate {
 impl Shared {
     pub(super) fn new(seed: u64, defect: Option<Defect>, is_traced: bool) -> Arc<Self> {
         Arc::new(Self {
-            memory: OpenOptions::new().memory_backend(),
+            memory: Arc::new(Memory::new(OpenOptions::new().settings())),
             defect,
             bank: Bank::default(),
             folder: tempfile::tempdir().expect("the system has a folder for temporary files"),
@@ -134,7 +135,8 @@ impl Shared {
         let process = Arc::new(Process::new(number, is_worker));
         let backend = Faulty { shared: Arc::clone(self), process: Arc::clone(&process) };
         let place = self.folder.path().join("data");
-        let store = OpenOptions::new().clock(self.clock.clone()).on(Arc::new(backend), Some(place));
+        let options = OpenOptions::new().clock(self.clock.clone());
+        let store = options.store(Arc::new(backend), Some(place), false);
         let lock = Arc::clone(&store.inner.worker);
         process.on_end(move || lock.release());
         if is_worker {
@@ -161,7 +163,8 @@ impl Shared {
 
     /// The data without faults.
     pub(super) fn plain(&self) -> Store {
-        OpenOptions::new().clock(self.clock.clone()).on(Arc::clone(&self.memory), None)
+        let options = OpenOptions::new().clock(self.clock.clone());
+        options.store(Arc::clone(&self.memory), None, false)
     }
 
     pub(super) fn crash(&self, process: &Process, when: &'static str) {
