@@ -220,14 +220,3 @@ async fn the_file_refuses_to_change_the_log() {
     }
     assert_eq!(all(&place.store).await, before);
 }
-
-#[tokio::test]
-async fn a_store_for_reading_lists_and_does_not_write() {
-    let place = Place::new().await;
-    place.logs("approve").await;
-    let reading = options().read_only(place.file()).await.unwrap();
-    assert_eq!(all(&reading).await.len(), 1);
-    let refused = reading.operation(operation("decline")).await;
-    assert_eq!(refused.unwrap_err(), Unavailable::ReadOnly);
-    assert_eq!(all(&place.store).await.len(), 1);
-}

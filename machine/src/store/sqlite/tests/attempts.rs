@@ -6,8 +6,7 @@ fn an_attempt_that_was_edited_frees_nothing() {
     let (place, store) = Place::opened();
     let mut a = stored(&store, 1);
     apply(&store, vec![a.write(1).takes("k")]).unwrap();
-    let raw = place.raw();
-    raw.execute("UPDATE attempt SET hold = 0", []).unwrap();
+    place.raw().execute("UPDATE attempt SET hold = 0", []).unwrap();
     let mut b = Machine::execution();
     let id = b.row.id;
     let refused = apply(&store, vec![b.write(1).takes("k")]);
@@ -18,12 +17,6 @@ fn an_attempt_that_was_edited_frees_nothing() {
     assert!(matches!(refused, Err(Rejected::Commit(CommitError::BrokenAttempt { .. }))));
     let broken = wait(store.attempts(Attempts::OfKey("k".to_owned()))).unwrap().remove(0);
     assert_eq!(broken.unwrap_err().id, Some(a.row.id));
-
-    for sql in
-        ["DELETE FROM attempt", "UPDATE attempt SET token = 9", "UPDATE attempt SET key = 'x'"]
-    {
-        assert!(raw.execute(sql, []).is_err(), "{sql}");
-    }
     // A change without an attempt is refused too.
     let mut c = Machine::execution();
     let refused = apply(&store, vec![c.write(1).turns("other", Hold::Free)]);

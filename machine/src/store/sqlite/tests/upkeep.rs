@@ -61,21 +61,6 @@ fn a_dropped_store_ends_its_threads() {
 }
 
 #[test]
-fn doorbells_ring_for_every_commit_of_two_stores() {
-    let place = Place::new();
-    let (one, two) = (place.open(), place.open());
-    let (rings, heard) = mpsc::channel();
-    one.on_commit(Arc::new(move || rings.send(()).unwrap_or_default()));
-    for round in 0..20 {
-        // Until it is silent.
-        while heard.recv_timeout(Duration::from_millis(100)).is_ok() {}
-        let store = if round % 2 == 0 { &two } else { &one };
-        stored(store, 1);
-        heard.recv_timeout(STUCK).unwrap();
-    }
-}
-
-#[test]
 fn blocking_work_holds_up_no_read() {
     let (_place, store) = Place::opened();
     let (go, wait_for_it) = mpsc::channel::<()>();
