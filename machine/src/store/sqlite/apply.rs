@@ -43,13 +43,10 @@ pub(super) fn apply_alone<'a>(
     else {
         return Ok(None);
     };
-    if !batch.is_plain() {
+    if !batch.is_plain() || write.lines.is_empty() || row.context.is_some() {
         return Ok(None);
     }
-    let Some(no) = places.get(row.id).filter(|_| row.context.is_none()) else { return Ok(None) };
-    if write.lines.is_empty() {
-        return Ok(None);
-    }
+    let Some(no) = places.get(row.id) else { return Ok(None) };
     if let Some(visit) = write.visit().filter(|_| consequences)
         && !child::of_visit(db, row.id, &visit)?.is_empty()
     {

@@ -243,27 +243,20 @@ impl ReadConnection {
                 }
                 *self = Self::open(self.source.clone()).map_err(reopening)?;
             }
-            let result = self.transact(&mut query);
+            // All statements of a query see the same version of the file.
+            let mut run = || {
+                self.connection.run("BEGIN", [])?;
+                let result = query(self);
+                if !self.connection.is_autocommit() {
+                    self.connection.run("ROLLBACK", [])?;
+                }
+                result
+            };
+            let result = run().map_err(|error| unavailable(&error));
             // A read during a write may return half of the old and half of the new.
             if self.is_current() {
                 return result;
             }
         }
-    }
-
-    /// All statements of a query see the same version of the file.
-    fn transact<T>(
-        &mut self,
-        query: impl FnOnce(&mut Self) -> rusqlite::Result<T>,
-    ) -> Result<T, Unavailable> {
-        let run = || {
-            self.connection.run("BEGIN", [])?;
-            let result = query(self);
-            if !self.connection.is_autocommit() {
-                self.connection.run("ROLLBACK", [])?;
-            }
-            result
-        };
-        run().map_err(|error| unavailable(&error))
     }
 }

@@ -198,16 +198,14 @@ fn received(row: Columns<'_, '_>, key: &DigestKey) -> Column<Received> {
         seen: row.at(12, "seen").optional(Cell::count)?,
     };
     let (to, sent_at) = (row.at(0, "instance").id()?, row.at(5, "sent_at").integer()?);
-    if row.at(9, "seal").digest() != Ok(sent.seal(key, to, sent_at)) {
-        let which = crate::id::shortened(&sent.correlation);
-        return Err(format!("the message `{which}` was changed: its seal does not match"));
+    let (seal, which) = (sent.seal(key, to, sent_at), || crate::id::shortened(&sent.correlation));
+    if row.at(9, "seal").digest() != Ok(seal) {
+        return Err(format!("the message `{}` was changed: its seal does not match", which()));
     }
-    let which = || crate::id::shortened(&sent.correlation);
     let status = Delivery::from_number(row.at(6, "status").integer()?);
     let status = status.filter(|status| {
-        let sent = row.at(9, "seal").digest();
-        let seal = sent.map(|sent| seal_of_status(key, sent.bytes(), *status));
-        seal.is_ok() && row.at(10, "status_seal").digest() == seal
+        let seal = seal_of_status(key, seal.bytes(), *status);
+        row.at(10, "status_seal").digest() == Ok(seal)
     });
     // Its correlation id is free only if it was replaced.
     let frees_id = row.at(13, "replaced").integer()? != 0;

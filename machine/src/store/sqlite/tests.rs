@@ -38,22 +38,8 @@ use crate::{
 /// The time after which a test that waits fails instead of hanging.
 const STUCK: Duration = Duration::from_mins(1);
 
-/// Waits for an answer on this thread.
-fn wait<T>(mut answer: Reply<T>) -> Result<T, Unavailable> {
-    struct Unpark(std::thread::Thread);
-    impl std::task::Wake for Unpark {
-        fn wake(self: Arc<Self>) {
-            self.0.unpark();
-        }
-    }
-    let waker = Arc::new(Unpark(std::thread::current())).into();
-    let mut context = std::task::Context::from_waker(&waker);
-    loop {
-        match answer.as_mut().poll(&mut context) {
-            std::task::Poll::Ready(result) => return result,
-            std::task::Poll::Pending => std::thread::park(),
-        }
-    }
+fn wait<T>(answer: Reply<T>) -> Result<T, Unavailable> {
+    pollster::block_on(answer)
 }
 
 /// Queues a batch for the writer, which cannot answer yet.
