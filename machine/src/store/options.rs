@@ -108,8 +108,7 @@ impl OpenOptions {
 
     pub(crate) fn settings(&self) -> StoreSettings {
         let busy_ms = millis(self.busy_timeout);
-        let checkpoint_frames = StoreSettings::CHECKPOINT_FRAMES;
-        StoreSettings { key: self.key, busy_ms, checkpoint_frames }
+        StoreSettings { key: self.key, busy_ms, checkpoint_frames: 1000 }
     }
 
     pub(crate) fn store(

@@ -252,7 +252,3 @@ pub(crate) struct StoreSettings {
     /// The number of frames in the write-ahead log between two checkpoints.
     pub(crate) checkpoint_frames: u64,
 }
-
-impl StoreSettings {
-    pub(crate) const CHECKPOINT_FRAMES: u64 = 1000;
-}

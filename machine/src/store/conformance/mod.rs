@@ -57,14 +57,15 @@ use std::{
         Arc,
         atomic::{AtomicUsize, Ordering},
     },
+    time::Duration,
 };
 
 use super::{
+    OpenOptions,
     backend::{Backend, StoreSettings},
     memory::Memory,
     sqlite,
 };
-use crate::journal::DigestKey;
 
 /// Opens a fresh, empty store.
 pub(super) type Open<'a> = dyn Fn(StoreSettings) -> Arc<dyn Backend> + 'a;
@@ -105,11 +106,7 @@ fn run(name: &str, open: &Open<'_>) {
 /// The settings with which most checks open a store. On a slow disk its own writes take a part of
 /// the time to wait for others, so that is a minute.
 pub(in crate::store) fn settings() -> StoreSettings {
-    StoreSettings {
-        key: DigestKey::new([7; 32]),
-        busy_ms: 60_000,
-        checkpoint_frames: StoreSettings::CHECKPOINT_FRAMES,
-    }
+    OpenOptions::new().key([7; 32]).busy_timeout(Duration::from_mins(1)).settings()
 }
 
 #[test]
