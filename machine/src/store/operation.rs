@@ -167,7 +167,6 @@ impl Store {
     }
 }
 
-/// The text, cut at [`MAX_BYTES`].
 fn bounded(text: &str) -> String {
     if text.len() <= MAX_BYTES {
         return text.to_owned();

@@ -74,7 +74,6 @@ pub trait Context: Send + Sync + 'static {
         Index::default()
     }
 
-    /// The name of the author.
     #[doc(hidden)]
     fn __author_name(&self) -> Option<&str> {
         None

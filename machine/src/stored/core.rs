@@ -76,7 +76,6 @@ impl<C> Core<C> {
         self.journal.created(definition, started);
     }
 
-    /// Records a transition.
     #[doc(hidden)]
     pub fn __moved(
         &mut self,

@@ -19,18 +19,15 @@ pub trait Durable: Send {
     /// The journal.
     fn journal(&self) -> &Journal;
 
-    /// The rules of its context.
     #[doc(hidden)]
     fn __rules(&self) -> &dyn Rules;
 
     #[doc(hidden)]
     fn __journal_mut(&mut self, pass: Pass) -> &mut Journal;
 
-    /// The state as JSON text.
     #[doc(hidden)]
     fn __state_text(&self) -> Result<String, Unwritten>;
 
-    /// The context as JSON text.
     #[doc(hidden)]
     fn __context_text(&self) -> Result<Arc<str>, Unwritten>;
 
@@ -67,7 +64,6 @@ pub trait Restore: Durable + Sized + 'static {
         None
     }
 
-    /// Makes the machine from a verified record.
     #[doc(hidden)]
     fn __restore(verified: Verified) -> Result<Self, Unread>;
 }

@@ -10,7 +10,6 @@ pub(crate) struct KeyClaim {
     pub(crate) wants: Wants,
 }
 
-/// The required state of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wants {
     /// Free: the machine takes it.

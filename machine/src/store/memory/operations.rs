@@ -2,7 +2,6 @@ use super::Tables;
 use crate::{clock::Millis, store::operation::Operation};
 
 impl Tables {
-    /// Writes a line into the operator log.
     pub(super) fn log(&mut self, operation: &Operation, now: Millis) {
         let number = self.operations.len() as u64 + 1;
         self.operations.push(operation.clone().numbered(number, now));

@@ -18,7 +18,6 @@ use crate::{
 };
 
 impl Tables {
-    /// The answer to a batch that has succeeded before.
     pub(super) fn succeeded_before(&self, batch: &WriteBatch) -> Option<AppliedBatch> {
         let stored = batch.writes.iter().map(|write| self.find(write.row.id));
         let stored = stored.collect::<Option<Vec<_>>>()?;

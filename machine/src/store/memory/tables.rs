@@ -69,7 +69,6 @@ impl Tables {
         self.seq_at(stored.lines.last())
     }
 
-    /// The digest of a machine's newest line.
     pub(super) fn digest_of(&self, stored: &MachineRow) -> Option<Digest> {
         let newest = stored.lines.last().and_then(|&place| self.entries.get(place));
         newest.and_then(|entry| Some(entry.line.as_ref().ok()?.digest))

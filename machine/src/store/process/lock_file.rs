@@ -152,7 +152,6 @@ pub(crate) fn is_abandoned(path: &Path) -> bool {
 /// Longer than any record, in bytes.
 const LONGEST: u64 = 64 * 1024;
 
-/// Reads a lock file, up to its maximum size.
 fn read(file: &File) -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
     file.take(LONGEST).read_to_end(&mut text)?;

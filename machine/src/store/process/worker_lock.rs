@@ -51,7 +51,6 @@ impl WorkerLock {
         }
     }
 
-    /// Returns `true` if the store only reads.
     pub(crate) fn observes(&self) -> bool {
         self.observes
     }
@@ -78,7 +77,6 @@ impl WorkerLock {
         kept.map_or(Ok(()), |file| file.unlock()).expect("the lock is released");
     }
 
-    /// Checks whether another worker's process is alive.
     pub(crate) fn liveness_of_process(&self, worker: &str) -> io::Result<Liveness> {
         // The name comes from the database; only a valid id may become part of a path.
         match self.database.as_ref().filter(|_| worker.parse::<Id>().is_ok()) {
@@ -149,7 +147,6 @@ impl WorkerLock {
         named.filter(has_ended).map(|(name, _)| name).collect()
     }
 
-    /// Removes the lock files of these workers.
     pub(crate) fn remove(&self, workers: impl Iterator<Item = String>) {
         let Some(database) = &self.database else { return };
         for worker in workers {

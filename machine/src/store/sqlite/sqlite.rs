@@ -70,7 +70,6 @@ impl Sqlite {
         Ok(Self { source, readers, blocking: Blocking::default(), watch, writing })
     }
 
-    /// Runs a query on one of the reading threads.
     fn read<T: Send + 'static>(
         &self,
         query: impl FnMut(&mut ReadConnection) -> rusqlite::Result<T> + Send + 'static,

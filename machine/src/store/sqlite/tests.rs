@@ -77,7 +77,6 @@ impl Place {
         connection
     }
 
-    /// The files in the folder.
     fn files(&self) -> Vec<String> {
         let name = |file: std::io::Result<std::fs::DirEntry>| {
             file.unwrap().file_name().into_string().unwrap()

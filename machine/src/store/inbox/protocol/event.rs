@@ -70,7 +70,6 @@ pub(crate) struct Claim {
     pub(crate) max_attempts: u32,
 }
 
-/// The source of a transition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MovedBy {
     /// A message, or a deadline.
