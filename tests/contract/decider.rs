@@ -1,18 +1,23 @@
 //! Retries: who decided them, and what they repeat (EX-5).
 
 use machine::{
-    contract::{Action, AnyExecution, Contract, Execution, execution::Failed},
+    contract::{
+        Action, AnyExecution, Contract, Execution,
+        execution::{Failed, Pending},
+    },
     effects::EffectError,
     store::{CommitError, Store},
     view::ConsequenceView,
 };
 use machine_tests::{
     actors::{ann, graph_runner, tool_node},
-    assert_err, forge,
+    assert_err,
     samples::{Ticket, mail},
     stores::planned,
 };
-use serde_json::json;
+use serde_json::{Value, json};
+
+use super::forged::edited;
 
 fn failed() -> Execution<Failed> {
     Execution::new(mail("bob").session("s1").note("n", 1)).start(tool_node()).fail(
@@ -79,34 +84,23 @@ fn a_decision_is_for_one_action() {
 /// A decider in the contract that is not the one who made it, according to the journal, is forged.
 #[test]
 fn a_decider_cannot_be_written_into_a_contract() {
-    let retry = forge::claim(&Execution::new(Contract::retry(&failed(), ann())));
-    forge::cross_execution(retry.clone()).unwrap();
-    let plain = forge::claim(&Execution::new(mail("bob")));
-    let edits: [&dyn Fn(&mut serde_json::Value); 3] = [
-        &|context| context["decided_by"] = json!("eve"),
-        &|context| context["retry_of"] = serde_json::Value::Null,
-        &|context| drop(context.as_object_mut().unwrap().remove("decided_by")),
+    let retry = Execution::new(Contract::retry(&failed(), ann()));
+    let plain = Execution::new(mail("bob"));
+    edited(&retry, |_| {}).unwrap();
+    let edits: [(&Execution<Pending>, &dyn Fn(&mut Value)); 5] = [
+        (&retry, &|context| context["decided_by"] = json!("eve")),
+        (&retry, &|context| context["retry_of"] = Value::Null),
+        (&retry, &|context| drop(context.as_object_mut().unwrap().remove("decided_by"))),
+        // The decision is for another execution.
+        (&retry, &|context| context["decided_for"] = json!(Ticket::new().id())),
+        // A decision is written into the contract of a reasoner.
+        (&plain, &|context| {
+            context["retry_of"] = json!(retry.id());
+            context["decided_by"] = json!("ann");
+            context["decided_for"] = json!(plain.id());
+        }),
     ];
-    for (number, edit) in edits.into_iter().enumerate() {
-        let mut claim = retry.clone();
-        let mut context = serde_json::from_str(&claim.record.context).unwrap();
-        edit(&mut context);
-        claim.record.context = context.to_string();
-        assert!(forge::cross_execution(claim).is_err(), "edit {number}");
+    for (number, (machine, edit)) in edits.into_iter().enumerate() {
+        assert!(edited(machine, edit).is_err(), "edit {number}");
     }
-    // A decision is written into the contract of a reasoner.
-    let mut claim = plain;
-    let id = claim.record.id.to_string();
-    let mut context: serde_json::Value = serde_json::from_str(&claim.record.context).unwrap();
-    context["retry_of"] = json!(retry.record.id);
-    context["decided_by"] = json!("ann");
-    context["decided_for"] = json!(id);
-    claim.record.context = context.to_string();
-    assert!(forge::cross_execution(claim).is_err());
-    // The decision is for another execution.
-    let mut claim = retry;
-    let mut context: serde_json::Value = serde_json::from_str(&claim.record.context).unwrap();
-    context["decided_for"] = json!(Ticket::new().id());
-    claim.record.context = context.to_string();
-    assert!(forge::cross_execution(claim).is_err());
 }

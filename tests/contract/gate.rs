@@ -26,6 +26,11 @@ fn the_gate_and_the_action_name_each_other() {
     assert_eq!(json!(approval).get("expires_after_ms"), None);
     assert_eq!(gate.context().behind(), None);
     assert_ne!(planned.id(), gate.id());
+    // A limit is stored with the gate; when it is due is known once it is stored.
+    let limit = Some(Duration::from_millis(1500));
+    let (gate, _) = contract.ask::<Action>(limit, ecs_node()).unwrap();
+    assert_eq!(json!(gate.approval())["expires_after_ms"], 1500);
+    assert_eq!(gate.expires_at(), None);
 }
 
 /// The gate waits for a person, without a timeout of a call, in the same session, and is not
@@ -43,15 +48,6 @@ fn the_gate_is_a_question_that_waits() {
     assert_eq!(contract.idempotency_key(), None);
     assert_eq!(contract.session_id(), Some("s1"));
     assert_eq!(contract.summary(), "approval of email.send → bob");
-}
-
-/// The limit is stored with the gate; when it is due is known once it is stored.
-#[test]
-fn a_gate_may_have_a_limit() {
-    let limit = Some(Duration::from_millis(1500));
-    let (gate, _) = mail("bob").ask::<Action>(limit, ecs_node()).unwrap();
-    assert_eq!(json!(gate.approval())["expires_after_ms"], 1500);
-    assert_eq!(gate.expires_at(), None);
 }
 
 /// The action is otherwise unchanged.

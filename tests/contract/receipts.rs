@@ -3,8 +3,8 @@
 
 use machine::{
     contract::{
-        Answer, Applied, Call, Contract, Evidence, Execution, Irreversible, NoReceipt, Perform,
-        Planned, Settled, Tool, execution::Completed, receipt,
+        Answer, Applied, Call, Contract, Evidence, Irreversible, NoReceipt, Perform, Planned,
+        Settled, Tool, receipt,
     },
     store::Store,
 };
@@ -175,20 +175,11 @@ async fn back<R>(given: R) -> serde_json::Result<R>
 where
     R: Serialize + serde::de::DeserializeOwned + Clone + Send + Sync + 'static,
 {
-    let done = completed(given).await;
-    receipt(&done)
-}
-
-/// The execution after a call with this receipt.
-async fn completed<R>(given: R) -> Execution<Completed>
-where
-    R: Serialize + serde::de::DeserializeOwned + Clone + Send + Sync + 'static,
-{
     let store = Store::memory();
     let contract = Contract::of(&Get::<R>::default(), reasoning_node()).unwrap();
     let planned: Planned<Get<R>> = stores::planned(&store, contract).await.unwrap();
     match store.perform(planned, Gives(given), tool_node()).await.unwrap() {
-        Settled::Completed(done) => done,
+        Settled::Completed(done) => receipt(&done),
         other => panic!("{other:?}"),
     }
 }

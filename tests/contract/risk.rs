@@ -29,7 +29,8 @@ fn arguments_decide_nothing() {
 #[test]
 fn the_risk_can_be_raised() {
     let raised = read("a.txt").irreversible();
-    assert!(raised.is_irreversible());
+    // It still names the effect of its tool.
+    assert_eq!((raised.effect(), raised.is_irreversible()), (Effect::Idempotent, true));
     assert_eq!(raised.idempotency_key(), read("a.txt").idempotency_key());
     let later = raised
         .session("s")
@@ -90,13 +91,6 @@ fn hints_only_raise() {
         let contract = Contract::tool_call(&tool, "{}", reasoning_node()).unwrap();
         assert_eq!((contract.effect(), contract.is_irreversible()), (expected, expected == high));
     }
-}
-
-/// A contract says both what its tool is and what it is itself.
-#[test]
-fn a_raised_contract_still_names_the_effect_of_its_tool() {
-    let raised = read("a.txt").irreversible();
-    assert_eq!((raised.effect(), raised.is_irreversible()), (Effect::Idempotent, true));
 }
 
 /// The settling time: a call can take effect for that long after its worker ended.
