@@ -1,14 +1,11 @@
 //! Files that are opened: a new one, and everything that is not a store of this program.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::{fs, path::Path};
 
 use machine::store::{OpenError, OpenOptions, Store};
 use machine_tests::{
     assert_err,
-    process::{Process, command, orders},
+    process::{Process, command},
 };
 use rusqlite::Connection;
 
@@ -239,13 +236,7 @@ async fn a_new_file_is_marked_and_has_a_log() {
 fn a_name_is_not_a_uri() {
     let folder = tempfile::tempdir().unwrap();
     let name = "file:agent.db?mode=rwc";
-    let mut child = command("store::files::opens", &name);
+    let mut child = command("store::child::opens_and_closes", &name);
     Process::of(child.current_dir(folder.path()).spawn().unwrap()).join();
     assert_eq!(names(folder.path()), [name]);
-}
-
-#[tokio::test]
-#[ignore = "another test runs it as another process"]
-async fn opens() {
-    Store::sqlite(orders::<PathBuf>()).await.unwrap().close().await.unwrap();
 }

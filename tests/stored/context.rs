@@ -20,6 +20,22 @@ fn poured(entry: &Entry) -> u64 {
     }
 }
 
+/// The machine, the same in each program.
+macro_rules! tank {
+    () => {
+        #[machine(durable, context = Size)]
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+        pub(super) enum Tank {
+            #[initial]
+            #[on(pour(litres: u64) => Self)]
+            #[on(close => Closed)]
+            Open,
+            #[terminal]
+            Closed,
+        }
+    };
+}
+
 /// A tank that must not overflow, and must not be left full.
 mod first {
     use super::{Breach, Context, Deserialize, Entry, Serialize, machine, poured};
@@ -53,16 +69,7 @@ mod first {
         }
     }
 
-    #[machine(durable, context = Size)]
-    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-    pub(super) enum Tank {
-        #[initial]
-        #[on(pour(litres: u64) => Self)]
-        #[on(close => Closed)]
-        Open,
-        #[terminal]
-        Closed,
-    }
+    tank!();
 }
 
 /// A tank whose summary also counts.
@@ -94,16 +101,7 @@ mod counted {
         }
     }
 
-    #[machine(durable, context = Size)]
-    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-    pub(super) enum Tank {
-        #[initial]
-        #[on(pour(litres: u64) => Self)]
-        #[on(close => Closed)]
-        Open,
-        #[terminal]
-        Closed,
-    }
+    tank!();
 }
 
 /// A tank whose summary changed without a new format.
@@ -124,16 +122,7 @@ mod careless {
         type Summary = Pours;
     }
 
-    #[machine(durable, context = Size)]
-    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-    pub(super) enum Tank {
-        #[initial]
-        #[on(pour(litres: u64) => Self)]
-        #[on(close => Closed)]
-        Open,
-        #[terminal]
-        Closed,
-    }
+    tank!();
 }
 
 fn tank(litres: u64) -> first::Tank<first::tank::Open> {

@@ -12,45 +12,25 @@ use crate::stored::{
 /// The path of a value: the names and indexes that lead to it.
 type Path = Vec<Result<String, usize>>;
 
-fn leaves(value: &Value, path: &mut Path, found: &mut Vec<Path>) {
+/// Collects every leaf, and every name in an object with the path of the object.
+fn walk(value: &Value, path: &mut Path, leaves: &mut Vec<Path>, names: &mut Vec<(Path, String)>) {
     match value {
         Value::Object(map) => {
             for (name, value) in map {
+                names.push((path.clone(), name.clone()));
                 path.push(Ok(name.clone()));
-                leaves(value, path, found);
+                walk(value, path, leaves, names);
                 path.pop();
             }
         }
         Value::Array(items) => {
             for (at, value) in items.iter().enumerate() {
                 path.push(Err(at));
-                leaves(value, path, found);
+                walk(value, path, leaves, names);
                 path.pop();
             }
         }
-        _ => found.push(path.clone()),
-    }
-}
-
-/// Every name in an object, with the path of the object.
-fn names(value: &Value, path: &mut Path, found: &mut Vec<(Path, String)>) {
-    match value {
-        Value::Object(map) => {
-            for (name, value) in map {
-                found.push((path.clone(), name.clone()));
-                path.push(Ok(name.clone()));
-                names(value, path, found);
-                path.pop();
-            }
-        }
-        Value::Array(items) => {
-            for (at, value) in items.iter().enumerate() {
-                path.push(Err(at));
-                names(value, path, found);
-                path.pop();
-            }
-        }
-        _ => {}
+        _ => leaves.push(path.clone()),
     }
 }
 
@@ -95,8 +75,8 @@ fn changes(leaf: &Value) -> Vec<Value> {
 
 /// All variants of a machine with a single change.
 fn variants(whole: &Value) -> Vec<(String, Value)> {
-    let mut paths = Vec::new();
-    leaves(whole, &mut Vec::new(), &mut paths);
+    let (mut paths, mut named) = (Vec::new(), Vec::new());
+    walk(whole, &mut Vec::new(), &mut paths, &mut named);
     let mut variants = Vec::new();
     for path in &paths {
         for change in changes(at(&mut whole.clone(), path)) {
@@ -122,8 +102,6 @@ fn variants(whole: &Value) -> Vec<(String, Value)> {
             variants.push((format!("swapped {position}"), swapped));
         }
     }
-    let mut named = Vec::new();
-    names(whole, &mut Vec::new(), &mut named);
     for (path, name) in named {
         let mut variant = whole.clone();
         let Value::Object(map) = at(&mut variant, &path) else { panic!() };
