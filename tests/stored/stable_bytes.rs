@@ -58,6 +58,13 @@ fn read() -> AnyMeter {
     Meter::new(limits).read(u64::MAX, i64::MIN, 0.1 + 0.2, raw).into()
 }
 
+/// A call with these numbers.
+fn set() -> Contract {
+    let tool = ToolSpec::irreversible("meter", "set").unwrap();
+    let contract = Contract::tool_call(&tool, RAW, reasoning_node()).unwrap();
+    contract.timeout_after(Duration::from_secs(7))
+}
+
 /// A record that was written without the features is the same record with them.
 #[test]
 fn a_record_of_another_program_is_verified() {
@@ -105,10 +112,7 @@ fn an_event_with_numbers_is_read_back() {
 /// The digest of an action is part of keys and permits, so it is pinned.
 #[test]
 fn the_digest_of_an_action_is_fixed() {
-    let tool = ToolSpec::irreversible("meter", "set").unwrap();
-    let contract = Contract::tool_call(&tool, RAW, reasoning_node())
-        .unwrap()
-        .timeout_after(Duration::from_secs(7));
+    let contract = set();
     assert_eq!(contract.action().digest().to_string(), include_str!("fixtures/action.txt").trim());
     let claim = forge::claim(&machine::contract::Execution::new(contract.clone()));
     let read: AnyExecution = claim.verify().unwrap();
@@ -126,11 +130,7 @@ async fn stores_read_back_what_they_wrote() {
         let AnyMeter::Read(loaded) = store.load(id).await.unwrap() else { panic!("not read") };
         assert_eq!(loaded.state().count, u64::MAX);
         store.verify::<AnyMeter>(id).await.unwrap();
-        let tool = ToolSpec::irreversible("meter", "set").unwrap();
-        let contract = Contract::tool_call(&tool, RAW, reasoning_node())
-            .unwrap()
-            .timeout_after(Duration::from_secs(7));
-        let mut pending = machine::contract::Execution::new(contract);
+        let mut pending = machine::contract::Execution::new(set());
         store.create(&mut pending).await.unwrap();
         let (running, permit) = store.begin(pending, tool_node()).await.unwrap();
         store.load::<AnyExecution>(running.id()).await.unwrap();

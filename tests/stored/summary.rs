@@ -7,7 +7,7 @@ use machine::{
     stored::{History, Unverified},
     view::{ConsequenceView, Diagnostic, transitions},
 };
-use machine_tests::samples::read;
+use machine_tests::{samples::read, stores::block_on};
 use proptest::prelude::*;
 
 use crate::stored::model::{Who, actors, apply, events};
@@ -96,7 +96,6 @@ proptest! {
     ) {
         let start = (Event::Start, Who::Tool, Pause::None);
         let steps = std::iter::once(start).chain(steps).collect();
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        runtime.block_on(walk(steps))?;
+        block_on(walk(steps))?;
     }
 }

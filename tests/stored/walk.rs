@@ -11,8 +11,11 @@ use machine::{
     store::Store,
     stored::Unverified,
 };
-use machine_tests::actors::{ann, ecs_node, graph_runner, tool_node};
-use machine_tests::samples::{mail, read};
+use machine_tests::{
+    actors::{ann, ecs_node, graph_runner, tool_node},
+    samples::{mail, read},
+    stores::block_on,
+};
 
 use crate::stored::model::{Who, apply};
 
@@ -31,8 +34,7 @@ pub(crate) fn walked(steps: Vec<(Event, Who)>) -> AnyExecution {
 /// An execution whose journal has every kind of entry: created, held, moved, permitted, fenced, and
 /// evidence both on time and late.
 pub(crate) fn eventful() -> Unverified {
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    runtime.block_on(async {
+    block_on(async {
         let store = Store::memory();
         let mut pending = Execution::new(mail("bob"));
         let id = pending.id();
@@ -60,8 +62,7 @@ pub(crate) fn eventful() -> Unverified {
 
 /// A gate that was declined by a person.
 pub(crate) fn declined() -> Unverified {
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    runtime.block_on(async {
+    block_on(async {
         let store = Store::memory();
         let limit = Some(Duration::from_hours(1));
         let (mut gate, mut planned) = mail("bob").ask::<Action>(limit, ecs_node()).unwrap();
