@@ -297,8 +297,7 @@ async fn a_longer_receipt_is_cut_and_never_read(mut place: Place) {
     let error = receipt::<Paid>(&done).unwrap_err().to_string();
     assert_eq!(error, "the receipt was cut because it has more than 1048576 bytes");
     // It took effect, so its key is held.
-    let again = Planned::<Charge>::new(charge::<Irreversible>(1)).unwrap();
-    let mut again = again;
+    let mut again = Planned::<Charge>::new(charge::<Irreversible>(1)).unwrap();
     assert_err!(
         place.store.plan(&mut again).await,
         EffectError::Commit(CommitError::AlreadyDone { .. })

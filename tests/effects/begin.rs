@@ -86,17 +86,8 @@ async fn rejected_and_cancelled_free_the_key(place: Place) {
         // The library reaches these states only after evidence, but a journal can contain them.
         let from = place.another().await;
         let id = from.failed(mail("bob")).await.id();
-        let mut claim = from.store.export(id).await.unwrap();
-        let last = claim.journal.last_mut().unwrap();
-        let fact = serde_json::json!({
-            "moved": {
-                "from": "running", "to": end, "trigger": trigger, "payload": { "reason": "no" },
-            },
-        });
-        *last = forge::entry(last.number, last.at, last.actor.as_deref(), last.definition, &fact);
-        end.clone_into(&mut claim.record.status);
-        r#"{"reason":"no"}"#.clone_into(&mut claim.record.state);
-        let mut ended = forge::cross_execution(claim).unwrap();
+        let payload = serde_json::json!({ "reason": "no" });
+        let mut ended = from.forged_end(id, trigger, end, &payload).await.unwrap();
 
         let elsewhere = place.another().await;
         elsewhere.store.create(&mut ended).await.unwrap();

@@ -64,30 +64,23 @@ impl Office {
     }
 }
 
-/// Pays in another process, which then reports that it does not know.
-async fn pays_and(last: Step, contract: Contract) {
-    let (office, id) = planned(contract).await;
-    let mut teller = office.teller(&[Step::Pay, last]);
-    teller.leaves_at_timeout = true;
-    let mut worker = office.start("pays", id, teller);
-    assert_eq!(worker.hear::<Report>(), Report::InDoubt);
-    worker.join();
-    office.asks_the_bank(id).await;
-}
-
+/// Pays in another process, which then reports that it does not know: it failed, it panicked, or it
+/// timed out and ended.
 #[tokio::test]
-async fn it_failed() {
-    pays_and(Step::Fail, pay("bob")).await;
-}
-
-#[tokio::test]
-async fn it_panicked() {
-    pays_and(Step::Panic, pay("bob")).await;
-}
-
-#[tokio::test]
-async fn it_timed_out_and_its_process_ended() {
-    pays_and(Step::Hang, pay("bob").timeout_after(TIMEOUT)).await;
+async fn it_ended_badly() {
+    for (last, contract) in [
+        (Step::Fail, pay("bob")),
+        (Step::Panic, pay("bob")),
+        (Step::Hang, pay("bob").timeout_after(TIMEOUT)),
+    ] {
+        let (office, id) = planned(contract).await;
+        let mut teller = office.teller(&[Step::Pay, last]);
+        teller.leaves_at_timeout = true;
+        let mut worker = office.start("pays", id, teller);
+        assert_eq!(worker.hear::<Report>(), Report::InDoubt);
+        worker.join();
+        office.asks_the_bank(id).await;
+    }
 }
 
 /// The receipt is late, and it is taken.

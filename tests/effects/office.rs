@@ -2,7 +2,7 @@
 
 use std::ops::Deref;
 
-use machine_tests::{STUCK, process::Process};
+use machine_tests::{STUCK, process::Process, stores};
 
 use crate::effects::{
     bank::{Bank, Dedup},
@@ -44,8 +44,8 @@ impl Office {
 
     /// Stores a retry that a person decided.
     pub(crate) async fn retried(&self, failed: &Execution<Failed>) -> Result<Id, EffectError> {
-        let mut retry = Planned::<Pay>::new(Contract::retry(failed, ann())).unwrap();
-        self.store.batch().create(retry.machine()).write().await.map(|()| retry.id())
+        let retry = stores::planned::<Pay>(&self.store, Contract::retry(failed, ann())).await;
+        retry.map(|retry| retry.id())
     }
 
     pub(crate) fn teller(&self, script: &[Step]) -> Teller {

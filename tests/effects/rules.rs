@@ -74,16 +74,7 @@ async fn nothing_leaves_a_doubt_without_an_answer(place: Place) {
 /// Evidence that nothing happened does not make it COMPLETED.
 async fn the_wrong_evidence_is_refused(place: Place) {
     let id = place.failed(mail("bob")).await.id();
-    let mut claim = place.store.export(id).await.unwrap();
-    let last = claim.journal.last_mut().unwrap();
-    let fact = serde_json::json!({
-        "moved": {
-            "from": "running", "to": "completed", "trigger": "succeed",
-            "payload": { "result": "sent" },
-        },
-    });
-    *last = forge::entry(last.number, last.at, last.actor.as_deref(), last.definition, &fact);
-    "completed".clone_into(&mut claim.record.status);
-    r#"{"result":"sent"}"#.clone_into(&mut claim.record.state);
-    assert_err!(forge::cross_execution(claim), VerifyError::Rules { .. });
+    let payload = serde_json::json!({ "result": "sent" });
+    let forged = place.forged_end(id, "succeed", "completed", &payload).await;
+    assert_err!(forged, VerifyError::Rules { .. });
 }

@@ -15,9 +15,7 @@ pub(crate) use assert_is;
 
 /// Stores a new execution of this contract.
 pub(crate) async fn stored<T: Callable>(store: &Store, contract: Contract) -> Planned<T> {
-    let mut planned = Planned::new(contract).unwrap();
-    store.batch().create(planned.machine()).write().await.unwrap();
-    planned
+    machine_tests::stores::planned(store, contract).await.unwrap()
 }
 
 /// Loads an execution that has not started.
