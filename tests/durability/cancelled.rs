@@ -26,8 +26,7 @@ use machine_tests::{
 use crate::{
     machines::{AnyMeter, Meter, meter::Counting},
     support::{
-        BEGUN, PARKED, applied, assert_file_intact, assert_intact, begun, block_on, history,
-        new_file, options, stored,
+        BEGUN, PARKED, applied, begun, block_on, closes_intact, history, new_file, options, stored,
     },
 };
 
@@ -55,10 +54,8 @@ fn on_a_file(name: &str, test: impl AsyncFnOnce(&Store, &mut Random)) {
     block_on(async {
         let store = options().sqlite(&file).await.unwrap();
         test(&store, &mut Random::of(name)).await;
-        assert_intact(&store).await;
-        store.close().await.unwrap();
+        closes_intact(&store, &file).await;
     });
-    assert_file_intact(&file);
 }
 
 /// Created again, alone or with another machine.

@@ -19,7 +19,7 @@ use tempfile::TempDir;
 use crate::{
     machines::Meter,
     process::{Act, Process, orders, say},
-    support::{assert_file_intact, assert_intact, block_on, lines, new_file, options},
+    support::{block_on, closes_intact, lines, new_file, options},
 };
 
 /// The busy timeout of the others while a process is frozen.
@@ -266,10 +266,8 @@ fn works(file: &Path, least: usize, act: Act, round: &dyn fmt::Debug) {
         let observer = options().read_only(file).await.unwrap();
         assert_eq!(lines(&observer, &Query::new()).await.len(), before + 1, "{round:?}");
         observer.close().await.unwrap();
-        assert_intact(&store).await;
-        store.close().await.unwrap();
+        closes_intact(&store, file).await;
     });
-    assert_file_intact(file);
     let mut left = files(file);
     // Opening that gave up on a frozen process may still read the log, which is then left empty.
     if act == Act::Freeze {
@@ -353,10 +351,6 @@ fn several_processes_create_one_file() {
         let store = block_on(options().sqlite(&file)).unwrap();
         let machines = block_on(lines(&store, &Query::new())).len();
         assert!([2, 3].contains(&machines), "{number}, {before:?}: {machines}");
-        block_on(async {
-            assert_intact(&store).await;
-            store.close().await.unwrap();
-        });
-        assert_file_intact(&file);
+        block_on(closes_intact(&store, &file));
     }
 }

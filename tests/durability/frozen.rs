@@ -17,10 +17,7 @@ use machine_tests::{STUCK, assert_err, samples::mail};
 use crate::{
     machines::{Meter, meter::Counting},
     process::{Act, Process, orders, say},
-    support::{
-        applied, assert_file_intact, assert_intact, begun, block_on, history, lines, new_file,
-        options, status,
-    },
+    support::{applied, begun, block_on, closes_intact, history, lines, new_file, options, status},
 };
 
 /// The busy timeout of the others while the process is frozen.
@@ -88,8 +85,6 @@ async fn frozen_at(point: &str) {
     assert_eq!(history(&store, new).await, ["created"]);
     let mut meter = meter.add("late".to_owned());
     assert_err!(store.commit(&mut meter).await, EffectError::Commit(CommitError::Conflict { .. }));
-    assert_intact(&store).await;
     other.close().await.unwrap();
-    store.close().await.unwrap();
-    assert_file_intact(&file);
+    closes_intact(&store, &file).await;
 }

@@ -1,12 +1,12 @@
 //! Helpers that several of these tests share.
 
-use std::path::Path;
+use std::{collections::BTreeMap, path::Path};
 
 use machine::{
     Id,
     contract::{AnyExecution, Liveness},
     journal::{Entry, Fact},
-    store::{OpenOptions, Store},
+    store::{OpenOptions, Query, Store},
 };
 
 use crate::machines::AnyMeter;
@@ -43,6 +43,22 @@ pub(crate) fn assert_file_intact(file: &Path) {
     assert_eq!(count(gaps), 0, "the numbers of a journal have gaps");
     let sequence = "SELECT count(*) - coalesce(max(seq), 0) FROM journal";
     assert_eq!(count(sequence), 0, "the journal of the store has gaps");
+}
+
+/// Closes a store that is intact, and checks its file.
+pub(crate) async fn closes_intact(store: &Store, file: &Path) {
+    assert_intact(store).await;
+    store.close().await.unwrap();
+    assert_file_intact(file);
+}
+
+/// Exactly these machines are in the file, with these versions, and it is intact.
+pub(crate) async fn has_exactly(file: &Path, versions: &BTreeMap<Id, u64>) {
+    let store = options().sqlite(file).await.unwrap();
+    let found = lines(&store, &Query::new()).await;
+    let found: BTreeMap<Id, u64> = found.into_iter().map(|line| (line.id, line.version)).collect();
+    assert_eq!(&found, versions);
+    closes_intact(&store, file).await;
 }
 
 /// The journal of a machine in short.

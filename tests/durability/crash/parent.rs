@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     process::Process,
-    support::{assert_file_intact, assert_intact, block_on, new_file, options},
+    support::{block_on, closes_intact, new_file, options},
 };
 
 /// Where the child may kill itself.
@@ -147,9 +147,7 @@ async fn check(orders: &Orders, model: &mut Model, random: &mut Random, last: bo
     if last {
         model.compare_everything(&store).await;
     }
-    assert_intact(&store).await;
-    store.close().await.unwrap();
-    assert_file_intact(&orders.file);
+    closes_intact(&store, &orders.file).await;
 }
 
 impl std::ops::AddAssign for Figures {
