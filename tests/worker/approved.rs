@@ -216,6 +216,14 @@ fn a_service_is_asked_about_a_call_with_another_key() {
     });
 }
 
+/// A call whose worker is gone.
+async fn interrupted(store: &Store) -> Id {
+    let id = plan::<Weigh>(store, weigh("salt")).await;
+    let planned = store.planned::<Weigh>(id).await.unwrap();
+    drop(store.begin(planned, tool_node()).await.unwrap());
+    id
+}
+
 /// A call that was interrupted runs again with the stored arguments only.
 #[test]
 fn other_arguments_do_not_run_again() {
@@ -232,10 +240,7 @@ fn other_arguments_do_not_run_again() {
     );
     each(async |store| {
         let post = Service::default();
-        let pending = Planned::<Weigh>::new(weigh("salt")).unwrap();
-        let id = create(&store, pending.into_execution()).await;
-        let planned = store.planned::<Weigh>(id).await.unwrap();
-        drop(store.begin(planned, tool_node()).await.unwrap());
+        let id = interrupted(&store).await;
         let running = async || match store.load::<AnyExecution>(id).await.unwrap() {
             AnyExecution::Running(running) => running,
             other => panic!("{other:?}"),
@@ -272,10 +277,7 @@ fn an_interrupted_call_with_another_key_is_not_set_aside() {
     );
     each(async |store| {
         let post = Service::default();
-        let pending = Planned::<Weigh>::new(weigh("salt")).unwrap();
-        let id = create(&store, pending.into_execution()).await;
-        let planned = store.planned::<Weigh>(id).await.unwrap();
-        drop(store.begin(planned, tool_node()).await.unwrap());
+        let id = interrupted(&store).await;
         let newer = || worker(&store).attempts(1).tool::<Named>(post.clone());
         assert!(newer().check().await.unwrap().is_clean());
         settle(newer()).await;

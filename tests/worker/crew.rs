@@ -96,8 +96,7 @@ async fn lives() {
 async fn a_worker_whose_process_was_killed_is_gone() {
     let (_folder, file) = new_file();
     let store = Store::sqlite(&file).await.unwrap();
-    let mut process = crate::worker::process::Process::start("worker::crew::lives", &file);
-    let () = process.hear();
+    let process = crate::store::child::start("worker::crew::lives", &file);
     let workers = store.workers().await.unwrap();
     assert_eq!(workers.len(), 1);
     assert_ne!(workers[0].process.pid, std::process::id());
@@ -123,8 +122,7 @@ async fn a_machine_that_a_frozen_worker_does_not_take_needs_attention() {
     let (_folder, file) = new_file();
     let hand = Hand::at(machine::clock::now());
     let store = OpenOptions::new().clock(hand.clone()).sqlite(&file).await.unwrap();
-    let mut process = crate::worker::process::Process::start("worker::crew::lives", &file);
-    let () = process.hear();
+    let mut process = crate::store::child::start("worker::crew::lives", &file);
     machine_tests::process::between_commits(&file, || process.stop());
     let id = ticket(&store).await;
     assert_eq!(missing(&store).await, BTreeSet::new());
@@ -159,8 +157,7 @@ async fn a_call_of_a_killed_process_needs_a_worker_at_once() {
     let (_folder, file) = new_file();
     let store = Store::sqlite(&file).await.unwrap();
     let id = create(&store, Execution::new(weigh("salt"))).await;
-    let mut process = crate::worker::process::Process::start("worker::crew::calls", &file);
-    let () = process.hear();
+    let process = crate::store::child::start("worker::crew::calls", &file);
     let needed = async || {
         let observer = Observer::new(&store);
         observer.detail::<machine::view::Human>(id).await.unwrap().missing.clone()

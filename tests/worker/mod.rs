@@ -42,7 +42,6 @@ mod killed;
 #[cfg(unix)]
 pub(crate) mod process;
 #[cfg(unix)]
-#[cfg(unix)]
 mod stopped;
 #[cfg(unix)]
 mod suspects;

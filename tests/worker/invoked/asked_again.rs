@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use machine::{
     Id,
-    contract::{AnyExecution, CallError, Tool},
+    contract::{CallError, Tool},
     machine,
     testing::{Reply, TestEnvironment, TestTool},
 };
 use machine_tests::{actors::ann, approve};
 use serde::{Deserialize, Serialize};
 
-use super::orders::is_clean;
+use super::orders::{gate_of, is_clean};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Tool)]
 #[tool(bank.refund, irreversible, identity = order, settling_time = Duration::ZERO)]
@@ -45,9 +45,7 @@ fn desk(bank: &TestTool<Refund>) -> TestEnvironment {
 async fn approved(desk: &TestEnvironment, claim: Id) -> Id {
     let store = desk.store();
     let call = store.children(claim).await.unwrap().pop().unwrap().id;
-    let AnyExecution::Pending(pending) = desk.load(call).await else { panic!("it began") };
-    let gate = store.gate(pending.context().behind().unwrap()).await.unwrap();
-    approve(store, gate, ann()).await.unwrap();
+    approve(store, gate_of(store, call).await, ann()).await.unwrap();
     desk.run_until_idle().await;
     call
 }

@@ -3,6 +3,7 @@
 use machine::contract::CallError;
 use machine_tests::invoked::Charge;
 
+use super::orders::gate_of;
 use crate::worker::prelude::*;
 
 #[machine(durable)]
@@ -33,9 +34,7 @@ fn drives(store: &Store) -> Worker {
 async fn declined(store: &Store) -> Id {
     let id = create(store, Order::new(Charge { cents: 500 })).await;
     let call = store.children(id).await.unwrap().remove(0).id;
-    let AnyExecution::Pending(call) = store.load(call).await.unwrap() else { panic!("it began") };
-    let gate = store.gate(call.context().behind().unwrap()).await.unwrap();
-    store.decline(gate, "not this month", ann()).await.unwrap();
+    store.decline(gate_of(store, call).await, "not this month", ann()).await.unwrap();
     let AnyOrder::Paying(paying) = store.load(id).await.unwrap() else { panic!("it moved") };
     store.commit(&mut paying.pause(ann())).await.unwrap();
     id

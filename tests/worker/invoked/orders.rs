@@ -5,7 +5,7 @@ use std::{sync::Arc, sync::OnceLock, time::Duration};
 use machine::{
     Id,
     actor::{GraphRunner, Human},
-    contract::{Applied, Call, CallError, Perform, ToolAnswer},
+    contract::{AnyExecution, Applied, Call, CallError, Gate, Perform, ToolAnswer},
     machine,
     store::{Message, Received, Store},
     testing::{Coverage, Reply, TestEnvironment, TestTool},
@@ -95,6 +95,12 @@ pub(super) async fn status(shop: &TestEnvironment, order: Id) -> Status {
     shop.load::<AnyOrder>(order).await.status()
 }
 
+/// The gate in front of a call.
+pub(super) async fn gate_of(store: &Store, call: Id) -> Gate {
+    let call: AnyExecution = store.load(call).await.unwrap();
+    store.gate(call.context().behind().unwrap()).await.unwrap()
+}
+
 /// The message with this trigger.
 pub(super) async fn message(shop: &TestEnvironment, order: Id, trigger: &str) -> Received {
     let inbox = shop.store().inbox(order).await.unwrap();
@@ -156,7 +162,7 @@ async fn the_machine_is_the_author() {
     let history = shop.store().history(call.id).await.unwrap();
     let author = (history.entries[0].actor.as_deref(), history.entries[0].by.as_deref());
     assert_eq!(author, (Some("machine"), Some("order")));
-    let execution: machine::contract::AnyExecution = shop.load(call.id).await;
+    let execution: AnyExecution = shop.load(call.id).await;
     let origin = execution.context().invoked().unwrap();
     assert_eq!((origin.id, origin.entry, origin.position), (order, 1, 0));
     assert_eq!((&*origin.machine, &*origin.invocation), ("order", "charge"));

@@ -3,6 +3,7 @@
 
 use machine::{effects::EffectError, store::CommitError};
 
+use super::orders::gate_of;
 use crate::worker::prelude::*;
 
 /// A program whose state is like this.
@@ -36,11 +37,6 @@ async fn call_of(store: &Store, order: Id) -> Id {
     store.children(order).await.unwrap().remove(0).id
 }
 
-async fn gate_of(store: &Store, call: Id) -> Id {
-    let call: AnyExecution = store.load(call).await.unwrap();
-    call.context().behind().unwrap()
-}
-
 /// An order that is PAYING, its call, and the gate of that.
 async fn asked(store: &Store) -> (Id, Id, Id) {
     let mut cart = asking::Order::new();
@@ -48,7 +44,7 @@ async fn asked(store: &Store) -> (Id, Id, Id) {
     let mut paying = cart.place(ann());
     store.commit(&mut paying).await.unwrap();
     let call = call_of(store, paying.id()).await;
-    (paying.id(), call, gate_of(store, call).await)
+    (paying.id(), call, gate_of(store, call).await.id())
 }
 
 /// The commit of a program that does not know the call.
@@ -72,8 +68,8 @@ fn a_newer_program_ends_the_call_that_it_does_not_make() {
 #[test]
 fn a_newer_program_waits_for_the_call_that_it_does_not_make() {
     each(async |store| {
-        let (order, call, gate) = asked(&store).await;
-        let gate = store.gate(gate).await.unwrap();
+        let (order, call, _) = asked(&store).await;
+        let gate = gate_of(&store, call).await;
         drop(machine_tests::approve(&store, gate, ann()).await.unwrap());
         settle(worker(&store).tool::<Charge>(Service::unknown())).await;
         assert_err!(cancel(&store, order).await, EffectError::Commit(CommitError::UnderWay { call: by, .. }) if *by == call);
@@ -119,7 +115,7 @@ async fn a_call_whose_state_was_left_cannot_be_approved() {
     let folder = tempfile::tempdir().unwrap();
     let newer = |worker: Worker| worker.handler(rests::<asking::AnyOrder>());
     let (store, call) = left_unseen(&folder, newer).await;
-    let gate = store.gate(gate_of(&store, call).await).await.unwrap();
+    let gate = gate_of(&store, call).await;
     let refused = machine_tests::approve(&store, gate, ann()).await.unwrap_err();
     let EffectError::StateLeft { id, .. } = refused.reason else { panic!("{}", refused.reason) };
     assert_eq!(id, refused.machine.id());

@@ -7,6 +7,7 @@ use machine::{
     view::Internal,
 };
 
+use super::orders::gate_of;
 use crate::worker::{approved::Bank, prelude::*};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Tool)]
@@ -50,9 +51,7 @@ async fn drive(store: &Store, bank: &Bank) {
 async fn asked(store: &Store, id: Id, cents: u32) -> Gate {
     let AnyClaim::Drafted(claim) = store.load(id).await.unwrap() else { panic!("it is asked") };
     store.commit(&mut claim.ask(cents, ann())).await.unwrap();
-    let call = store.children(id).await.unwrap().pop().unwrap();
-    let call: AnyExecution = store.load(call.id).await.unwrap();
-    store.gate(call.context().behind().unwrap()).await.unwrap()
+    gate_of(store, store.children(id).await.unwrap().pop().unwrap().id).await
 }
 
 /// The number of questions that are open.

@@ -6,6 +6,7 @@ use std::{
 };
 
 use machine::{
+    Id,
     actor::GraphRunner,
     contract::{
         ActionRefusal, AnyExecution, Applied, CallError, InvalidContract, NoReceipt, OrRefused,
@@ -68,6 +69,18 @@ fn tools() -> Registry {
     tools
 }
 
+/// A step that has made these calls.
+async fn made(registry: Registry, calls: Vec<ToolCall>) -> (TestEnvironment, Id) {
+    let registry = Arc::new(registry);
+    let shop = TestEnvironment::new(move |worker| {
+        worker.handler(Takes).other_tools(Arc::clone(&registry))
+    });
+    let runner = machine::actor::Actors::issue("engine").unwrap().graph_runner;
+    let id = shop.create(AnyStep::from(Step::new().execute(calls, "greet".into(), &runner))).await;
+    shop.run_until_idle().await;
+    (shop, id)
+}
+
 /// The words, the limits and the effect of the tool, and the session of the table.
 #[tokio::test(start_paused = true)]
 async fn a_call_is_what_its_tool_says() {
@@ -76,13 +89,7 @@ async fn a_call_is_what_its_tool_says() {
         registry.call("files.read", r#"{"path": "notes.txt"}"#).unwrap(),
         registry.call("mail.send", r#"{"to": "bob"}"#).unwrap(),
     ];
-    let registry = Arc::new(registry);
-    let shop = TestEnvironment::new(move |worker| {
-        worker.handler(Takes).other_tools(Arc::clone(&registry))
-    });
-    let runner = machine::actor::Actors::issue("engine").unwrap().graph_runner;
-    let id = shop.create(AnyStep::from(Step::new().execute(calls, "greet".into(), &runner))).await;
-    shop.run_until_idle().await;
+    let (shop, id) = made(registry, calls).await;
     let AnyStep::Ended(ended) = shop.load(id).await else { panic!("{:?}", shop.failures()) };
     let refusal = CallError::Refused(ActionRefusal::new("no such file").code("404"));
     assert_eq!(ended.state().outcomes, [Err(refusal), Ok("250 queued".to_owned())]);
@@ -138,14 +145,7 @@ async fn a_finder_belongs_to_a_tool() {
         registry.add(silent, |_| Box::pin(async { Err(NoReceipt::unknown("the line went dead")) }));
     unknown.unwrap();
     let call = registry.call("mail.send", r#"{"to": "bob"}"#).unwrap();
-    let registry = Arc::new(registry);
-    let shop = TestEnvironment::new(move |worker| {
-        worker.handler(Takes).other_tools(Arc::clone(&registry))
-    });
-    let runner = machine::actor::Actors::issue("engine").unwrap().graph_runner;
-    let step = Step::new().execute(vec![call], "greet".into(), &runner);
-    let id = shop.create(AnyStep::from(step)).await;
-    shop.run_until_idle().await;
+    let (shop, id) = made(registry, vec![call]).await;
     shop.advance(Duration::from_hours(1)).await;
     let AnyStep::Ended(ended) = shop.load(id).await else { panic!("{:?}", shop.failures()) };
     assert_eq!(ended.state().outcomes, [Ok("found".to_owned())]);

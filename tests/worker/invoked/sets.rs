@@ -5,14 +5,14 @@ use std::time::Duration;
 use machine::{
     Id,
     actor::{GraphRunner, Human},
-    contract::{AnyExecution, CallError, Outcome, Tool},
+    contract::{CallError, Outcome, Tool},
     machine,
     testing::{Reply, TestEnvironment, TestTool},
 };
 use machine_tests::invoked::Charge;
 use serde::{Deserialize, Serialize};
 
-use super::orders::is_clean;
+use super::orders::{gate_of, is_clean};
 use plan::Event;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Tool)]
@@ -93,8 +93,7 @@ enum Bill {
 }
 
 async fn approve(shop: &TestEnvironment, call: Id) {
-    let call: AnyExecution = shop.load(call).await;
-    let gate = shop.store().gate(call.context().behind().unwrap()).await.unwrap();
+    let gate = gate_of(shop.store(), call).await;
     machine_tests::approve(shop.store(), gate, &shop.person("ann")).await.unwrap();
     shop.run_until_idle().await;
 }

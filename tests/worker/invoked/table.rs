@@ -19,7 +19,7 @@ use machine::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::orders::is_intact;
+use super::orders::{gate_of, is_intact};
 use job::{Event, Status};
 
 const DEADLINE: Duration = Duration::from_secs(10);
@@ -130,13 +130,12 @@ impl World {
     async fn leave(&self) {
         let (store, id) = self.job.get().unwrap();
         let ann = Human::new("ann").unwrap();
+        let event = if self.detach { Event::Detach } else { Event::Leave };
         match self.way {
             Way::Message => {
-                let event = if self.detach { Event::Detach } else { Event::Leave };
                 store.send(*id, &Message::new(&event, &ann).unwrap()).await.unwrap();
             }
             Way::Commit => {
-                let event = if self.detach { Event::Detach } else { Event::Leave };
                 let job: AnyJob = store.load(*id).await.unwrap();
                 let mut left = job.apply(event, &ann).unwrap();
                 match store.commit(&mut left).await {
@@ -218,8 +217,7 @@ async fn left(pays: bool, moment: Moment, way: Way, detach: bool) -> End {
     shop.send(id, &event, &shop.person("ann")).await;
     if moment == Moment::Approved {
         let call = shop.store().children(id).await.unwrap().remove(0);
-        let call: AnyExecution = shop.load(call.id).await;
-        let gate = shop.store().gate(call.context().behind().unwrap()).await.unwrap();
+        let gate = gate_of(shop.store(), call.id).await;
         machine_tests::approve(shop.store(), gate, &Human::new("ann").unwrap()).await.unwrap();
     }
     if moment == Moment::Untaken {
