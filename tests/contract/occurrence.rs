@@ -119,9 +119,7 @@ fn occurrences_that_look_the_same_are_the_same() {
     for odd in ["W47 ", "\u{ff37}47", "W47\u{fe0f}", "", "W\n47"] {
         let mut detail = plain.action().detail().clone();
         detail.insert("occurrence".to_owned(), odd.into());
-        assert_err!(
-            Action::new(ActionType::ToolCall, detail),
-            InvalidContract::NotACall(reason) if reason.contains("occurrence")
-        );
+        let refused = Action::new(ActionType::ToolCall, detail);
+        assert_err!(refused, InvalidContract::NotACall(reason) if reason.contains("occurrence"));
     }
 }

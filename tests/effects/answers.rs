@@ -188,10 +188,8 @@ async fn a_refusal_that_comes_late_or_from_a_query(place: Place) {
     // Longer than what the summary keeps of it.
     let account = Declined::Account("x".repeat(1000));
     let outcome = begun.1.call(Slow(place.store.clone(), refused(account.clone()))).await;
-    assert_err!(
-        place.store.settle(begun.0, outcome, tool_node()).await,
-        Refused { reason: EffectError::Fenced { .. }, .. }
-    );
+    let refused = place.store.settle(begun.0, outcome, tool_node()).await;
+    assert_err!(refused, Refused { reason: EffectError::Fenced { .. }, .. });
     place.store.recover().await.unwrap();
     let failed = self::failed(place.store.load(id).await.unwrap());
     assert_eq!(refusal::<Declined>(&failed).unwrap(), Some(account.clone()));
@@ -298,10 +296,8 @@ async fn a_longer_receipt_is_cut_and_never_read(mut place: Place) {
     assert_eq!(error, "the receipt was cut because it has more than 1048576 bytes");
     // It took effect, so its key is held.
     let mut again = Planned::<Charge>::new(charge::<Irreversible>(1)).unwrap();
-    assert_err!(
-        place.store.plan(&mut again).await,
-        EffectError::Commit(CommitError::AlreadyDone { .. })
-    );
+    let refused = place.store.plan(&mut again).await;
+    assert_err!(refused, EffectError::Commit(CommitError::AlreadyDone { .. }));
 }
 
 async fn a_longer_refusal_is_cut_and_never_read(mut place: Place) {

@@ -70,8 +70,6 @@ async fn only_cancel_ends_it_without_a_permit(place: Place) {
         EffectError::Commit(CommitError::Refused { breach, .. }) if breach.to_string().contains("begin"));
     let started = Execution::new(mail("bob")).start(tool_node());
     let mut created = started.cancel("no".to_owned(), tool_node());
-    assert_is!(
-        place.refuses_machine(&mut created).await,
-        EffectError::Commit(CommitError::Refused { .. })
-    );
+    let refused = place.refuses_machine(&mut created).await;
+    assert_is!(refused, EffectError::Commit(CommitError::Refused { .. }));
 }

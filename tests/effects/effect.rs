@@ -87,10 +87,8 @@ async fn an_earlier_plan_does_not_start_once_irreversible(place: Place) {
     let id = planned.id();
     let careful = place.open_again().await;
     careful.create(&mut Execution::new(delete("b.txt", Irreversible))).await.unwrap();
-    assert_is!(
-        place.refuses_new(delete("c.txt", Idempotent)).await,
-        EffectError::EffectLowered { .. }
-    );
+    let refused = place.refuses_new(delete("c.txt", Idempotent)).await;
+    assert_is!(refused, EffectError::EffectLowered { .. });
     assert_tool_lowered(&place.refuses(place.pending(id).await).await, id);
     assert_tool_lowered(&place.refuses_machine(&mut planned.start(tool_node())).await, id);
     // It can be ended.
@@ -131,10 +129,8 @@ async fn a_key_does_not_become_less_risky(place: Place) {
         };
         let _ = place.settled(running, outcome).await;
         assert_is!(place.refuses(place.pending(id).await).await, EffectError::EffectLowered { .. });
-        assert_is!(
-            place.refuses_machine(&mut stored.start(tool_node())).await,
-            EffectError::EffectLowered { .. }
-        );
+        let refused = place.refuses_machine(&mut stored.start(tool_node())).await;
+        assert_is!(refused, EffectError::EffectLowered { .. });
         assert_eq!(place.status(id).await, Status::Pending);
     }
     // Another file is another key.

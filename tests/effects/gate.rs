@@ -135,18 +135,14 @@ async fn a_gate_that_never_waited_is_not_completed(place: Place) {
     let yes = || "approved".to_owned();
     let mut by_runner = twin().succeed(yes(), graph_runner());
     let mut answered = twin().succeed(yes(), ecs_node());
-    assert_err!(
-        place.store.create(&mut answered).await,
-        EffectError::Commit(CommitError::Refused { .. })
-    );
+    let refused = place.store.create(&mut answered).await;
+    assert_err!(refused, EffectError::Commit(CommitError::Refused { .. }));
     let both = place.store.batch().create(&mut answered).create(mail.machine()).write().await;
     assert_err!(both, EffectError::Commit(CommitError::Refused { .. }));
     place.store.ask(&mut gate, &mut mail).await.unwrap();
     for twin in [&mut answered, &mut by_runner] {
-        assert_err!(
-            place.store.create(twin).await,
-            EffectError::Commit(CommitError::Refused { .. })
-        );
+        let refused = place.store.create(twin).await;
+        assert_err!(refused, EffectError::Commit(CommitError::Refused { .. }));
     }
     assert_is!(place.refuses(mail).await, EffectError::Deferred { .. });
 }
@@ -220,10 +216,7 @@ async fn an_approval_is_used_once(place: Place) {
 /// The time limit of a question is that of its approval too.
 async fn an_approval_that_expired_is_not_used(place: Place) {
     let (place, clock) = place.clocked().await;
-    let (mut gate, mut planned) =
-        mail("bob").ask::<Action>(Some(Duration::from_secs(10)), ecs_node()).unwrap();
-    assert_eq!(gate.expires_at(), None, "it counts from when it was stored");
-    place.store.ask(&mut gate, &mut planned).await.unwrap();
+    let (gate, planned) = place.asked_for(mail("bob"), Duration::from_secs(10)).await;
     assert_eq!(gate.expires_at(), Some(START + 10_000));
     let (id, gate_id) = (planned.id(), gate.id());
     clock.advance(9_999);

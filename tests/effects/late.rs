@@ -73,8 +73,6 @@ async fn a_fenced_worker_cannot_commit(place: Place) {
     let outcome = call.answer(receipt("250 queued")).await;
     let refused = place.store.settle(running, outcome, tool_node()).await.unwrap_err();
     let mut forged = refused.machine.0.suspend("later".to_owned(), tool_node());
-    assert_is!(
-        place.refuses_machine(&mut forged).await,
-        EffectError::Commit(CommitError::Refused { .. })
-    );
+    let refused = place.refuses_machine(&mut forged).await;
+    assert_is!(refused, EffectError::Commit(CommitError::Refused { .. }));
 }

@@ -29,15 +29,11 @@ async fn it_starts_only_by_begin(place: Place) {
 
     let place = place.another().await;
     let mut running = pending_mail("bob").start(ecs_node());
-    assert_err!(
-        place.store.create(&mut running).await,
-        EffectError::Commit(CommitError::Refused { .. })
-    );
+    let refused = place.store.create(&mut running).await;
+    assert_err!(refused, EffectError::Commit(CommitError::Refused { .. }));
     let mut done = running.succeed("sent".to_owned(), tool_node());
-    assert_err!(
-        place.store.create(&mut done).await,
-        EffectError::Commit(CommitError::Refused { .. })
-    );
+    let refused = place.store.create(&mut done).await;
+    assert_err!(refused, EffectError::Commit(CommitError::Refused { .. }));
     assert_eq!(place.lines(&Query::new()).await, []);
 }
 

@@ -170,10 +170,8 @@ async fn the_rest_is_left_alone(place: Place) {
     let before = place.dump();
     assert_eq!(place.recovered().await.len(), 0);
     assert_eq!(place.dump(), before);
-    assert_err!(
-        place.store.in_doubt(question.id()).await,
-        StateError::NotInDoubt { id } if *id == question.id(),
-    );
+    let refused = place.store.in_doubt(question.id()).await;
+    assert_err!(refused, StateError::NotInDoubt { id } if *id == question.id());
 }
 
 /// As applied, which keeps the key, or as not applied, which releases it.

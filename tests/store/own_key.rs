@@ -100,10 +100,8 @@ async fn a_taken_key_names_its_holder(place: Place) {
     // The same machine twice is still that.
     let before = place.dump();
     let mut again = place.store.load::<AnyBooking>(first.id()).await.unwrap();
-    assert_err!(
-        place.store.create(&mut again).await,
-        EffectError::Commit(CommitError::AlreadyStored { .. })
-    );
+    let refused = place.store.create(&mut again).await;
+    assert_err!(refused, EffectError::Commit(CommitError::AlreadyStored { .. }));
     assert_eq!(place.dump(), before);
 
     let mut other = Parking::new(seat_7a()).park();
@@ -111,10 +109,8 @@ async fn a_taken_key_names_its_holder(place: Place) {
     assert_err!(refused, EffectError::Commit(CommitError::KeyReused { by, .. }) if *by == first.id());
     let _ = place.committed(first.cancel()).await;
     place.store.create(&mut second).await.unwrap();
-    assert_err!(
-        place.store.create(&mut other).await,
-        EffectError::Commit(CommitError::KeyReused { .. })
-    );
+    let refused = place.store.create(&mut other).await;
+    assert_err!(refused, EffectError::Commit(CommitError::KeyReused { .. }));
 }
 
 /// A machine of the user that names the key of an execution is refused, whether the action runs,
@@ -135,15 +131,11 @@ async fn a_machine_of_the_user_cannot_use_the_key_of_an_execution(place: Place) 
 
     let outcome = not_applied(permit, "connection refused").await;
     let _ = place.settled(running, outcome).await;
-    assert_err!(
-        place.store.commit(&mut booked).await,
-        EffectError::Commit(CommitError::KeyReused { .. })
-    );
+    let refused = place.store.commit(&mut booked).await;
+    assert_err!(refused, EffectError::Commit(CommitError::KeyReused { .. }));
     let done = place.done(mail("bob")).await.id();
-    assert_err!(
-        place.store.commit(&mut booked).await,
-        EffectError::Commit(CommitError::KeyReused { .. })
-    );
+    let refused = place.store.commit(&mut booked).await;
+    assert_err!(refused, EffectError::Commit(CommitError::KeyReused { .. }));
     let refused = place.store.create(&mut pending_mail("bob")).await;
     assert_err!(refused, EffectError::Commit(CommitError::AlreadyDone { by, .. }) if *by == done);
     // The one that was there first may move on.

@@ -107,10 +107,8 @@ async fn what_cannot_be_an_id_is_refused(place: Place) {
         let error = place.store.create(&mut call).await.unwrap_err();
         assert!(error.to_string().contains("; use a"), "{error}");
         let mut stay = Stay::new(Trip { session: wrong.to_owned() });
-        assert_err!(
-            place.store.create(&mut stay).await,
-            EffectError::Commit(CommitError::Refused { .. })
-        );
+        let refused = place.store.create(&mut stay).await;
+        assert_err!(refused, EffectError::Commit(CommitError::Refused { .. }));
     }
     assert_eq!(place.dump(), before);
 }

@@ -71,25 +71,19 @@ async fn a_namesake_moves_no_execution(place: Place) {
         return;
     };
     let mut done = waiting.succeed("yes".to_owned(), &Stranger);
-    assert_err!(
-        place.store.commit(&mut done).await,
-        EffectError::Commit(CommitError::Refused { .. })
-    );
+    let refused = place.store.commit(&mut done).await;
+    assert_err!(refused, EffectError::Commit(CommitError::Refused { .. }));
     let Ok(namesake::AnyExecution::Waiting(waiting)) = place.store.load(gate.id()).await else {
         panic!("it was read before")
     };
     let mut reset = waiting.reset(&Stranger);
-    assert_err!(
-        place.store.commit(&mut reset).await,
-        EffectError::Commit(CommitError::Refused { .. })
-    );
+    let refused = place.store.commit(&mut reset).await;
+    assert_err!(refused, EffectError::Commit(CommitError::Refused { .. }));
     assert_eq!(place.dump(), before);
 
     let mut own = namesake::Execution::new(mail("eve"));
-    assert_err!(
-        place.store.create(&mut own).await,
-        EffectError::Commit(CommitError::Refused { .. })
-    );
+    let refused = place.store.create(&mut own).await;
+    assert_err!(refused, EffectError::Commit(CommitError::Refused { .. }));
 }
 
 /// Its keys would be those of executions, without their rules.

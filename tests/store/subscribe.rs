@@ -143,16 +143,8 @@ async fn a_dropped_future_loses_nothing(place: Place) {
     let mut entries = Vec::new();
     let (mut polls, start) = (0, Instant::now());
     while entries.len() < count {
-        // A future that is given up after some polls; sometimes it is ready by then.
-        let mut future = Box::pin(subscription.next());
-        for _ in 0..polls % 4 {
-            if let Ready(committed) = poll_once(future.as_mut()).await {
-                entries.push(committed.unwrap());
-                break;
-            }
-            tokio::time::sleep(Duration::from_micros(200)).await;
-        }
-        drop(future);
+        let pause = Duration::from_micros(200);
+        entries.extend(polled(&mut subscription, polls % 4, pause).await);
         polls += 1;
         assert!(start.elapsed() < STUCK, "{} of {count} came", entries.len());
     }
@@ -162,6 +154,22 @@ async fn a_dropped_future_loses_nothing(place: Place) {
 
 async fn poll_once<F: Future>(mut future: Pin<&mut F>) -> Poll<F::Output> {
     std::future::poll_fn(|context| Ready(future.as_mut().poll(context))).await
+}
+
+/// A future that is given up after some polls; sometimes it is ready by then.
+async fn polled(
+    subscription: &mut Subscription,
+    polls: usize,
+    pause: Duration,
+) -> Option<Committed> {
+    let mut future = Box::pin(subscription.next());
+    for _ in 0..polls {
+        if let Ready(committed) = poll_once(future.as_mut()).await {
+            return Some(committed.unwrap());
+        }
+        tokio::time::sleep(pause).await;
+    }
+    None
 }
 
 /// A waiting subscription learns that the store was closed, instead of waiting forever.
@@ -207,16 +215,7 @@ async fn a_future_that_is_dropped_while_a_definition_is_read_loses_nothing() {
     for polls in 1..6 {
         let other = place.open_again().await;
         let mut subscription = other.subscribe(None).await.unwrap();
-        let mut future = Box::pin(subscription.next());
-        let mut found = None;
-        for _ in 0..polls {
-            if let Ready(first) = poll_once(future.as_mut()).await {
-                found = Some(first.unwrap());
-                break;
-            }
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-        drop(future);
+        let mut found = polled(&mut subscription, polls, Duration::from_millis(5)).await;
         if found.is_none() {
             found = next(&mut subscription, 1).await.pop();
         }

@@ -40,10 +40,8 @@ async fn data_of_a_higher_version_are_refused(place: Place) {
     assert_eq!(again.context().limit, 500, "upgraded once");
     // Also what the old program still had in its hands is not written over it.
     old.apply_mut(whole::account::Event::Tick, &Anyone).unwrap();
-    assert_err!(
-        place.store.commit(&mut old).await,
-        EffectError::Commit(CommitError::Conflict { .. })
-    );
+    let refused = place.store.commit(&mut old).await;
+    assert_err!(refused, EffectError::Commit(CommitError::Conflict { .. }));
 }
 
 /// The context is fixed at creation: a program that does not know all of it writes it back whole.

@@ -2,6 +2,7 @@
 
 use machine::{
     contract::{Execution, execution},
+    definition::Fingerprint,
     machine,
     stored::{Unverified, VerifyError},
 };
@@ -25,19 +26,15 @@ enum Lamp {
     Off,
 }
 
+const DEFINITION: Fingerprint = execution::DEFINITION.fingerprint;
+
 /// A forged record: a pending execution, followed by these moves.
 fn forged(moves: &[(&str, Value)], status: &str, state: &str) -> Unverified {
     let mut claim = forge::claim(&Execution::new(read("a.txt")));
     let at = claim.journal[0].at;
     for (actor, fact) in moves {
         let number = claim.journal.len() as u64;
-        claim.journal.push(forge::entry(
-            number,
-            at,
-            Some(actor),
-            execution::DEFINITION.fingerprint,
-            fact,
-        ));
+        claim.journal.push(forge::entry(number, at, Some(actor), DEFINITION, fact));
     }
     status.clone_into(&mut claim.record.status);
     state.clone_into(&mut claim.record.state);
@@ -152,18 +149,13 @@ fn a_wrong_creation_is_refused() {
     fact["created"]["state"] = "running".into();
     let running = claim.clone();
     let (at, actor) = (claim.journal[0].at, Some("reasoning"));
-    claim.journal[0] = forge::entry(0, at, actor, execution::DEFINITION.fingerprint, &fact);
+    claim.journal[0] = forge::entry(0, at, actor, DEFINITION, &fact);
     refuse(claim, "which is not initial");
 
     fact["created"]["state"] = "pending".into();
     let mut twice = running.clone();
-    twice.journal.push(forge::entry(
-        3,
-        twice.journal[2].at,
-        actor,
-        execution::DEFINITION.fingerprint,
-        &fact,
-    ));
+    let last = twice.journal[2].at;
+    twice.journal.push(forge::entry(3, last, actor, DEFINITION, &fact));
     refuse(twice, "created twice");
 
     let mut headless = running.clone();

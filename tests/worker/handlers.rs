@@ -1,6 +1,7 @@
 //! The results that a handler may return, and the fate of a machine whose handler fails.
 
 use machine::worker::Failure;
+use machine_tests::version;
 use tokio::sync::Notify;
 
 use crate::worker::prelude::*;
@@ -257,36 +258,24 @@ fn handler_that_never_ends_is_handed_back() {
     });
 }
 
-/// A newer definition of the same machine: DRAWN is new.
-mod newer {
-    use super::*;
+version!(mod older [] enum Sketch {
+    #[initial]
+    #[on(hang => Hung, by = GraphRunner)]
+    Blank,
+    #[terminal]
+    Hung,
+});
 
-    #[machine(durable)]
-    #[derive(Debug, Serialize, Deserialize)]
-    pub(super) enum Sketch {
-        #[initial]
-        #[on(draw => Drawn, by = GraphRunner)]
-        Blank,
-        #[on(hang => Hung, by = GraphRunner)]
-        Drawn,
-        #[terminal]
-        Hung,
-    }
-}
-
-mod older {
-    use super::*;
-
-    #[machine(durable)]
-    #[derive(Debug, Serialize, Deserialize)]
-    pub(super) enum Sketch {
-        #[initial]
-        #[on(hang => Hung, by = GraphRunner)]
-        Blank,
-        #[terminal]
-        Hung,
-    }
-}
+// A newer definition of the same machine: DRAWN is new.
+version!(mod newer [] enum Sketch {
+    #[initial]
+    #[on(draw => Drawn, by = GraphRunner)]
+    Blank,
+    #[on(hang => Hung, by = GraphRunner)]
+    Drawn,
+    #[terminal]
+    Hung,
+});
 
 /// It leaves alone what it cannot read, without a failed attempt, and does the rest.
 #[test]

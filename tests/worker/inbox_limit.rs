@@ -35,10 +35,8 @@ async fn full_inbox_takes_nothing_of_programs_and_people() {
     assert_eq!(error.to_string(), said.replace("ID", &id.to_string()));
     // It has this one.
     assert_eq!(store.send(id, &says(UNLOCK, "1")).await.unwrap(), Sent::Duplicate);
-    assert_err!(
-        store.batch().send(id, &tells(UNLOCK, "2")).write().await,
-        EffectError::InboxFull { queued: 10_000, .. }
-    );
+    let refused = store.batch().send(id, &tells(UNLOCK, "2")).write().await;
+    assert_err!(refused, EffectError::InboxFull { queued: 10_000, .. });
     assert_eq!(inbox(&store, id).await.len(), 1);
     let log = store.operations(10, None).await.unwrap();
     assert!(format!("{:?}", log.items).contains("refused: the inbox of"), "{:?}", log.items);

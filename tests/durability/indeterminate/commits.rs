@@ -230,15 +230,8 @@ fn a_message_is_said_to_be_unsent() {
             commit_fails(false, code);
             let error = store.send(id, &message).await.unwrap_err();
             assert!(error.to_string().ends_with(says), "{error}");
-            assert!(
-                store
-                    .inbox(id)
-                    .await
-                    .unwrap()
-                    .iter()
-                    .flatten()
-                    .all(|it| { it.correlation != message.correlation() })
-            );
+            let inbox = store.inbox(id).await.unwrap();
+            assert!(inbox.iter().flatten().all(|it| it.correlation != message.correlation()));
             assert_eq!(store.send(id, &message).await.unwrap(), Sent::Queued);
         }
     });
