@@ -16,5 +16,5 @@ mod staying;
 mod strands;
 mod table;
 mod texts;
-mod versions;
+pub(crate) mod versions;
 pub(crate) mod xml;

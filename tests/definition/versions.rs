@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::compare::sentences;
 
-struct Porter;
+pub(crate) struct Porter;
 
 impl Actor for Porter {
     const KIND: &'static str = "porter";

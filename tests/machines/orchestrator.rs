@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::machines::source::Source;
 
 /// The person who asked.
-struct User;
+pub(super) struct User;
 
 impl Actor for User {
     const KIND: &'static str = "user";

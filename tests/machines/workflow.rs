@@ -3,21 +3,10 @@
 use machine_tests::actors::graph_runner;
 use std::{fmt, time::Duration};
 
-use machine::{
-    actor::{Actor, Category, GraphRunner},
-    machine,
-};
+use machine::{actor::GraphRunner, machine};
 use serde::{Deserialize, Serialize};
 
-use crate::machines::source::Source;
-
-/// The person who watches the engine.
-struct User;
-
-impl Actor for User {
-    const KIND: &'static str = "user";
-    const CATEGORY: Category = Category::Human;
-}
+use crate::machines::{orchestrator::User, source::Source};
 
 /// Why a person is asked (WF-2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

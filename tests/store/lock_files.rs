@@ -36,39 +36,30 @@ async fn a_clean_end_removes_the_file() {
 }
 
 /// A worker that ends without an answer leaves its file: that it is not locked proves that the
-/// worker has ended. Once that is recorded, the file is of no use.
+/// worker has ended. Another caller that lost the race to begin the same execution does not remove
+/// it. Once the end is recorded, the file is of no use.
 #[tokio::test]
 async fn the_file_of_an_unanswered_call_is_a_proof() {
-    let place = Place::new().await;
-    let worker = place.open_again().await;
-    let id = place.stored(mail("bob")).await.id();
-    let (_running, permit) = begin(&worker, pending(&worker, id).await).await.unwrap();
-    drop(permit);
-    drop(worker);
-    let files = place.worker_files();
-    assert_eq!(files.len(), 1);
-    let text = std::fs::read_to_string(&files[0]).unwrap();
-    let record: serde_json::Value = serde_json::from_str(&text).unwrap();
-    assert_eq!(record["pid"], std::process::id());
-    let doubt = place.recovered().await.pop().unwrap();
-    assert_eq!(place.worker_files().len(), 0);
-    let _ = place.store.confirm_not_applied(doubt, "not sent", ann()).await.unwrap();
-}
-
-/// Another caller lost the race to begin the same execution: the winner's proof stays.
-#[tokio::test]
-async fn the_loser_of_a_begin_does_not_remove_the_proof() {
-    let place = Place::new().await;
-    let worker = place.open_again().await;
-    let id = place.stored(mail("bob")).await.id();
-    let stale = pending(&worker, id).await;
-    let (_running, permit) = begin(&worker, pending(&worker, id).await).await.unwrap();
-    assert!(begin(&worker, stale).await.is_err());
-    drop(permit);
-    drop(worker);
-    assert_eq!(place.worker_files().len(), 1);
-    let doubt = place.recovered().await.pop().unwrap();
-    let _ = place.store.confirm_not_applied(doubt, "not sent", ann()).await.unwrap();
+    for has_loser in [false, true] {
+        let place = Place::new().await;
+        let worker = place.open_again().await;
+        let id = place.stored(mail("bob")).await.id();
+        let stale = pending(&worker, id).await;
+        let (_running, permit) = begin(&worker, pending(&worker, id).await).await.unwrap();
+        if has_loser {
+            assert!(begin(&worker, stale).await.is_err());
+        }
+        drop(permit);
+        drop(worker);
+        let files = place.worker_files();
+        assert_eq!(files.len(), 1);
+        let text = std::fs::read_to_string(&files[0]).unwrap();
+        let record: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(record["pid"], std::process::id());
+        let doubt = place.recovered().await.pop().unwrap();
+        assert_eq!(place.worker_files().len(), 0);
+        let _ = place.store.confirm_not_applied(doubt, "not sent", ann()).await.unwrap();
+    }
 }
 
 /// `recover` removes the lock file of a killed worker when it parks its executions, also if the

@@ -2,7 +2,10 @@
 
 use machine::store::{InvalidMessage, SendError};
 
-use crate::worker::prelude::*;
+use crate::{
+    definition::versions::{Clerk, Porter},
+    worker::prelude::*,
+};
 
 const ENDED: &str = "the machine has ended";
 
@@ -118,22 +121,6 @@ fn impostor_cannot_send() {
         settle(worker(&store).handler(opens()).sender::<Impostor>()).await;
         is(&store, id, "paid").await;
     });
-}
-
-struct Clerk;
-
-impl Actor for Clerk {
-    const KIND: &'static str = "clerk";
-    const CATEGORY: Category = Category::Human;
-}
-
-/// An actor that was called `clerk` before.
-struct Porter;
-
-impl Actor for Porter {
-    const KIND: &'static str = "porter";
-    const CATEGORY: Category = Category::Human;
-    const WAS: Option<&'static str> = Some(Clerk::KIND);
 }
 
 /// A trigger that was called `post` before.

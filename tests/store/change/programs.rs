@@ -11,14 +11,8 @@ use self::first::Clerk;
 
 /// The first version, which writes the initial data of the tests.
 pub(super) mod first {
-    use super::{Actor, Category, Deserialize, Serialize, machine};
-
-    pub(crate) struct Clerk;
-
-    impl Actor for Clerk {
-        const KIND: &'static str = "clerk";
-        const CATEGORY: Category = Category::Human;
-    }
+    use super::{Deserialize, Serialize, machine};
+    pub(crate) use crate::definition::versions::Clerk;
 
     #[machine(durable)]
     #[derive(Debug, Serialize, Deserialize)]
