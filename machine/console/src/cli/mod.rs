@@ -30,8 +30,6 @@ mod send;
 #[cfg(feature = "http")]
 mod serve;
 mod show;
-#[cfg(feature = "http")]
-mod stop;
 mod table;
 mod terminal;
 mod time;

@@ -1,5 +1,6 @@
 use std::{
     fs,
+    future::pending,
     io::{self, Write as _},
     net::SocketAddr,
     path::{Path, PathBuf},
@@ -11,7 +12,7 @@ use tokio::{
     runtime::{self, Runtime},
 };
 
-use super::{Context, Error, Exit, stop::Stop, terminal};
+use super::{Context, Error, Exit, terminal};
 use crate::http::{Access, Http, serve};
 use machine::{
     actor::Human,
@@ -81,12 +82,9 @@ impl Serve {
                 "cannot listen on {listen}: {error}; choose another address with `--listen`"
             ))
         })?;
-        let stop = Stop::new();
-        let stopped = async move {
-            let stopped = stop.listen();
-            if !stop.is_set() {
-                stopped.await;
-            }
+        let stopped = {
+            let _inside = runtime.enter();
+            stopped()
         };
         let hint = match (token, &self.tokens) {
             (Some(token), _) => format!("#token={token}"),
@@ -135,6 +133,36 @@ impl Serve {
             access = access.tokens_only();
         }
         Ok((access, token))
+    }
+}
+
+/// Ends by Ctrl-C or SIGTERM, which from now on no longer end the process at once, also in a program
+/// that a shell has started with Ctrl-C ignored. The end of the terminal is left to the system,
+/// because `nohup` has it ignored. Where this fails, the signals end the process as before.
+#[cfg(unix)]
+fn stopped() -> impl Future<Output = ()> {
+    use tokio::signal::unix::{Signal, SignalKind, signal};
+
+    async fn came(signal: io::Result<Signal>) {
+        match signal {
+            Ok(mut signal) => _ = signal.recv().await,
+            Err(_) => pending().await,
+        }
+    }
+
+    let (interrupt, terminate) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()));
+    async move {
+        tokio::select! {
+            () = came(interrupt) => {}
+            () = came(terminate) => {}
+        }
+    }
+}
+
+#[cfg(not(unix))]
+async fn stopped() {
+    if tokio::signal::ctrl_c().await.is_err() {
+        pending::<()>().await;
     }
 }
 

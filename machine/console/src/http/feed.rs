@@ -1,15 +1,8 @@
 //! The journal as a stream of changes, for each subscriber from its own position on.
 
-use std::{
-    pin::pin,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-};
+use std::sync::Arc;
 
-use event_listener::Event;
-use futures_util::future::{Either, select};
+use tokio::sync::watch;
 
 use super::change::{Change, Changes};
 use machine::{
@@ -20,9 +13,7 @@ use machine::{
 pub(super) struct Feed {
     store: Store,
     changes: Changes,
-    closed: AtomicBool,
-    /// Notified when it is closed.
-    closing: Event,
+    is_closed: watch::Sender<bool>,
 }
 
 /// A place in the changes of a store.
@@ -39,8 +30,7 @@ impl Feed {
         Arc::new(Self {
             store: store.clone(),
             changes: Changes::new(store, language),
-            closed: AtomicBool::new(false),
-            closing: Event::new(),
+            is_closed: watch::Sender::new(false),
         })
     }
 
@@ -59,16 +49,12 @@ impl Feed {
     }
 
     pub(super) fn close(&self) {
-        self.closed.store(true, Ordering::SeqCst);
-        self.closing.notify(usize::MAX);
+        self.is_closed.send_replace(true);
     }
 
     async fn ended(&self) {
-        // Listen before looking, so that the end in between is not missed.
-        let closing = self.closing.listen();
-        if !self.closed.load(Ordering::SeqCst) {
-            closing.await;
-        }
+        // It fails only without the sender, which is here.
+        let _ = self.is_closed.subscribe().wait_for(|is_closed| *is_closed).await;
     }
 }
 
@@ -85,9 +71,10 @@ impl Reader {
     /// The next change; `None` when the feed is closed. If the future is dropped, nothing is lost.
     pub(super) async fn next(&mut self) -> Option<Result<Change, LoadError>> {
         let feed = Arc::clone(&self.feed);
-        match select(pin!(feed.ended()), pin!(self.read_next())).await {
-            Either::Left(_) => None,
-            Either::Right((change, _)) => Some(change),
+        tokio::select! {
+            biased;
+            () = feed.ended() => None,
+            change = self.read_next() => Some(change),
         }
     }
 
