@@ -38,7 +38,7 @@ impl Check {
         if text.is_empty() {
             text.push_str("no machine has been stored in this file\n");
         }
-        if context.declares_nothing() && self.against.is_none() {
+        if context.options.declares_nothing() && self.against.is_none() {
             text.push_str(UNDECLARED);
         }
         let is_clean = checked.is_clean();

@@ -33,7 +33,7 @@ use machine::{
 #[derive(Debug)]
 pub struct Context {
     db: PathBuf,
-    options: OpenOptions,
+    pub(super) options: OpenOptions,
     pub(super) actors: Arc<Actors>,
     pub(super) language: Language,
     /// Colours; by default on a terminal, unless `NO_COLOR` is set.
@@ -93,10 +93,6 @@ impl Context {
     pub fn prefix(mut self, prefix: impl Into<String>) -> Self {
         self.prefix = Some(prefix.into());
         self
-    }
-
-    pub(super) fn declares_nothing(&self) -> bool {
-        self.options.declares_nothing()
     }
 
     /// Opens the file for reading; it is never created or changed. What the program cannot read can

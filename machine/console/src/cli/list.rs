@@ -127,8 +127,7 @@ impl List {
             return Ok(Listing { attention, machines, unreadable, next: None });
         }
         let page = selection.list::<A>(observer).await?;
-        let (machines, errors) = split(page.items);
-        let unreadable = errors.iter().map(ToString::to_string).collect();
+        let (machines, unreadable) = split(page.items);
         let next = page.next.map(|next| next.to_string());
         Ok(Listing { attention, machines, unreadable, next })
     }

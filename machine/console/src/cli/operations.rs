@@ -32,7 +32,6 @@ impl Operations {
         let store = context.read().await?;
         let page = store.operations(self.limit, self.after).await?;
         let (operations, errors) = split(page.items);
-        let errors: Vec<_> = errors.iter().map(ToString::to_string).collect();
         let ids = operations.iter().flat_map(|it| &it.machines).copied();
         let short = ids::short(&store, ids).await?;
         let terminal = context.terminal();

@@ -2,7 +2,7 @@ use comfy_table::{
     Attribute, Cell, Color, ContentArrangement, ContentLineStyle, LineStyle, TableStyle,
 };
 
-use super::terminal::{self, Terminal};
+use super::terminal::{self, Terminal, escaped};
 use machine::{contract::CallStage, text::OneLine, view::StateCalls};
 
 /// A table for people. On a terminal it fits the width; elsewhere each row is one line.
@@ -66,7 +66,8 @@ impl Table {
 
 /// A cell with text from outside: it cannot leave its line, nor look like a border.
 pub(super) fn cell(text: impl AsRef<str>) -> Cell {
-    Cell::new(flat(text.as_ref()))
+    let text = OneLine(text.as_ref()).to_string();
+    Cell::new(escaped(&text, |character| matches!(character, '\u{2500}'..='\u{257f}')))
 }
 
 /// A cell with lines of the library itself, such as commands.
@@ -106,16 +107,4 @@ pub(super) fn colored(terminal: Terminal, text: &str, color: Option<Color>) -> C
         Some(color) => cell(text).fg(color),
         None => cell(text),
     }
-}
-
-fn flat(text: &str) -> String {
-    let mut flat = String::new();
-    for character in OneLine(text).to_string().chars() {
-        if matches!(character, '\u{2500}'..='\u{257f}') {
-            flat.extend(character.escape_default());
-        } else {
-            flat.push(character);
-        }
-    }
-    flat
 }

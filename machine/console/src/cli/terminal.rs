@@ -46,6 +46,19 @@ pub(super) fn field(name: &str, value: impl fmt::Display) -> String {
     format!("{name:12} {value}\n")
 }
 
+/// The text with these characters escaped.
+pub(super) fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for character in text.chars() {
+        if is_escaped(character) {
+            shown.extend(character.escape_default());
+        } else {
+            shown.push(character);
+        }
+    }
+    shown
+}
+
 pub(super) fn print(text: &str) -> Result<(), Error> {
     let mut stdout = io::stdout().lock();
     stdout.write_all(text.as_bytes())?;

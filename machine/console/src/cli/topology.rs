@@ -6,7 +6,7 @@ use super::{
     Context, Error, Exit,
     output::{Format, Output, document, unreadable},
     table::{Table, cell},
-    terminal::{Terminal, field},
+    terminal::{Terminal, escaped, field},
 };
 use crate::about::about;
 use machine::{
@@ -200,13 +200,5 @@ fn calls(terminal: Terminal, topology: &view::Topology) -> String {
 
 /// Several lines; what else cannot be seen is escaped.
 fn visible(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for character in text.chars() {
-        if character != '\n' && is_invisible(character) {
-            shown.extend(character.escape_default());
-        } else {
-            shown.push(character);
-        }
-    }
-    shown
+    escaped(text, |character| character != '\n' && is_invisible(character))
 }

@@ -43,7 +43,6 @@ impl Turns {
         let query = self.after.into_iter().fold(query, Query::after);
         let page = context.observer(&store).agents(&query, self.queued).await?;
         let (agents, errors) = split(page.items);
-        let errors: Vec<_> = errors.iter().map(ToString::to_string).collect();
         let mut text = match (&*agents, self.after) {
             ([], _) if !errors.is_empty() => String::new(),
             ([], Some(_)) => "No agents after this one.\n".to_owned(),

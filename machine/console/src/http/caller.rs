@@ -15,7 +15,7 @@ use super::{
     withhold::withhold,
 };
 use crate::audience::Audience;
-use machine::{actor::Human, operate::Operator, store::LoadError};
+use machine::{actor::Human, operate::Operator, store::LoadError, text::OneLine};
 
 #[derive(Debug, Clone)]
 pub(super) struct Caller {
@@ -43,11 +43,14 @@ impl Caller {
 
     /// The problem that a machine cannot be read, with the reason if this caller sees everything.
     pub(super) fn unreadable(&self, error: LoadError) -> Problem {
-        let reason = error.to_string();
-        let problem = Problem::from(error);
-        match self.may_see(Some(Audience::Internal)) {
-            Ok(_) => problem.with_reason(&reason),
-            Err(_) => problem,
+        match error {
+            // It may quote data.
+            LoadError::Unreadable(_) | LoadError::BrokenRow { .. }
+                if self.role == Role::Operator =>
+            {
+                Problem::unreadable(OneLine(&error.to_string()).to_string())
+            }
+            error => error.into(),
         }
     }
 }

@@ -15,6 +15,7 @@ use super::{
 };
 use crate::{
     audience::{Audience, for_audience},
+    page::split,
     stage::Stage,
 };
 use machine::{
@@ -161,17 +162,16 @@ async fn page<A: view::Audience>(
     selection: &Selection,
 ) -> Result<Machines<A>, Problem> {
     let page = selection.list::<A>(observer).await?;
-    let (mut machines, mut unreadable) = (Vec::new(), Vec::new());
-    for item in page.items {
-        match item {
-            Ok(overview) => machines.push(overview),
+    let (machines, errors) = split(page.items);
+    let unreadable = errors.iter().map(|error| {
+        if A::LEVEL == <Internal as view::Audience>::LEVEL {
+            OneLine(error).to_string()
+        } else {
             // The words of an error may repeat data.
-            Err(_) if A::LEVEL != <Internal as view::Audience>::LEVEL => {
-                unreadable.push("a machine cannot be read; `machine check` names it".to_owned());
-            }
-            Err(error) => unreadable.push(OneLine(&error.to_string()).to_string()),
+            "a machine cannot be read; `machine check` names it".to_owned()
         }
-    }
+    });
+    let unreadable = unreadable.collect();
     Ok(Machines { machines, unreadable, next: page.next.map(|next| next.to_string()) })
 }
 

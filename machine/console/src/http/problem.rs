@@ -35,8 +35,6 @@ pub(super) struct Problem {
     pub(super) next: Option<Vec<NextStep>>,
 }
 
-const UNREADABLE: &str = "urn:machine:unreadable";
-
 /// Declares the constructors of problems with a text.
 macro_rules! problems {
     ($($name:ident: $status:ident, $kind:literal, $title:literal;)+) => {
@@ -98,15 +96,6 @@ impl Problem {
     /// The machine exists and refuses: list its legal moves.
     pub(super) fn is_about_the_machine(&self) -> bool {
         self.status == StatusCode::CONFLICT || self.status == StatusCode::UNPROCESSABLE_ENTITY
-    }
-
-    /// With the reason why a machine cannot be read. It may quote data, so it is for callers who
-    /// see all of them.
-    pub(super) fn with_reason(mut self, reason: &str) -> Self {
-        if self.kind == UNREADABLE {
-            self.detail = OneLine(reason).to_string();
-        }
-        self
     }
 }
 

@@ -67,9 +67,9 @@ impl Http {
     /// The description of the API (`OpenAPI` 3.1), as JSON.
     #[must_use]
     pub fn openapi() -> String {
-        // Texts and numbers can always be written.
-        let mut document = described().split_for_parts().1;
+        let mut document = guarded().merge(without_token()).split_for_parts().1;
         add_problems(&mut document);
+        // Texts and numbers can always be written.
         let document = document.to_pretty_json().unwrap_or_default();
         // One schema for all audiences: it has the fields of the most privileged one.
         document.replace("_Internal\"", "\"")
@@ -103,11 +103,6 @@ impl Http {
             .with_state(http);
         (router, feed)
     }
-}
-
-/// The routes that are described, except for the stream.
-fn described() -> OpenApiRouter<Shared> {
-    guarded().merge(without_token())
 }
 
 /// The route with separate tokens.
