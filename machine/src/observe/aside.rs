@@ -6,9 +6,10 @@ use super::misfit::misfit;
 use crate::store::{Cause, Received, read::observe::Observed};
 
 /// The reason why a message was set aside; for an invalid message, its error.
-pub(crate) fn of_message(message: &Received, machine: &Observed) -> String {
+pub(crate) fn of_message(message: &Received, machine: Option<&Observed>) -> String {
     let cause = message.cause.unwrap_or(Cause::NotValid);
-    let misfit = (cause == Cause::NotValid).then(|| misfit_of(message, machine)).flatten();
+    let machine = machine.filter(|_| cause == Cause::NotValid);
+    let misfit = machine.and_then(|machine| misfit_of(message, machine));
     misfit.unwrap_or_else(|| cause.to_string())
 }
 

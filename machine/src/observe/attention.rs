@@ -105,10 +105,7 @@ impl Trouble {
     /// A message that was set aside.
     pub(crate) fn of_message(message: &Received, machine: Option<&Observed>) -> Self {
         let cause = message.cause.unwrap_or(Cause::NotValid);
-        let reason = match machine {
-            Some(machine) => aside::of_message(message, machine),
-            None => cause.to_string(),
-        };
+        let reason = aside::of_message(message, machine);
         let attempts = message.attempts;
         Self { cause, reason, attempts, at: None, set_aside: true, retry_at: None }
     }

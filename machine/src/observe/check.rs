@@ -26,18 +26,13 @@ impl Store {
         while let Some(rows) = self.next_rows(&mut next, true).await? {
             for (_, found) in rows {
                 done += 1;
-                let row = match &found {
-                    FoundRow::Row(row, _) => {
-                        Some((row.id, row.machine.clone(), row.status.clone()))
-                    }
-                    _ => None,
-                };
-                let Some((id, machine, state)) = row else {
+                let FoundRow::Row(row, _) = &found else {
                     // Its kind is unknown.
                     let kind = kinds.entry("(unknown)".to_owned());
                     kind.or_insert_with_key(|name| CheckedMachine::none(name)).broken_rows += 1;
                     continue;
                 };
+                let (id, machine, state) = (row.id, row.machine.clone(), row.status.clone());
                 let is_execution = machine == execution::DEFINITION.name;
                 let kind =
                     kinds.entry(machine).or_insert_with_key(|name| CheckedMachine::none(name));

@@ -1,7 +1,7 @@
 use serde::Serialize;
 
 use super::{NextStep, Observer, Overview};
-use crate::view::Human;
+use crate::view::{Human, Label};
 use crate::{
     contract::{AnyExecution, execution, waits_for},
     id::Id,
@@ -77,13 +77,13 @@ impl Observer {
                 return Ok(OpenChild { label, summary, gate: None, question: None, missing, next });
             }
             let execution = self.store.execution_of(observed).await?;
-            let one = Overview::<Human>::of(&execution, self.language).into_inner();
+            let label = Label::of(&execution).to_string();
+            let summary = execution.context().summary_in(self.language).into_owned();
             let (gate, open) = self.deferred_by(&execution).await?;
             let question = match &execution {
                 AnyExecution::Waiting(asks) => Some(waits_for(asks, self.language)),
                 _ => open.map(|gate| gate.question_in(self.language).into_owned()),
             };
-            let Overview { label, summary, .. } = one;
             Ok(OpenChild { label, summary, gate, question, missing, next })
         };
         Ok(LoadError::readable(opened.await)?)

@@ -263,7 +263,7 @@ impl<A: Audience> MessageView<A> {
             attempts: of.map(|message| message.attempts),
             reason: of
                 .filter(|message| message.cause.is_some())
-                .map(|message| aside::of_message(message, machine)),
+                .map(|message| aside::of_message(message, Some(machine))),
             waits_for: of.and_then(|message| calls.message_waits(machine, message)),
             person: of
                 .filter(|message| machine.definition.category(&message.actor) == Category::Human)

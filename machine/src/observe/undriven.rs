@@ -59,22 +59,6 @@ impl Needs {
     }
 }
 
-impl fmt::Display for Needs {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Handler(machine) => {
-                write!(f, "no live worker drives `{machine}`: start the program that does")
-            }
-            Self::Tool(tool) => {
-                write!(
-                    f,
-                    "no live worker has the tool `{tool}`: start the program that has it, or add `.tool(..)` to its worker"
-                )
-            }
-        }
-    }
-}
-
 /// What no live worker has, unless it is silent, or leaves the machine to another program.
 #[derive(Debug, Clone)]
 pub(crate) struct Unmet {
@@ -106,15 +90,19 @@ enum Lack {
 
 impl fmt::Display for Unmet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let does = match &self.needs {
-            Needs::Handler(machine) => format!("drives `{machine}`"),
-            Needs::Tool(tool) => format!("has the tool `{tool}`"),
+        let (does, which) = match &self.needs {
+            Needs::Handler(machine) => (format!("drives `{machine}`"), "does"),
+            Needs::Tool(tool) => {
+                (format!("has the tool `{tool}`"), "has it, or add `.tool(..)` to its worker")
+            }
         };
         match &self.lack {
             Lack::Workers => {
                 write!(f, "no worker has ever opened this file: start the program that {does}")
             }
-            Lack::Capability => self.needs.fmt(f),
+            Lack::Capability => {
+                write!(f, "no live worker {does}: start the program that {which}")
+            }
             Lack::Life(process) => {
                 write!(
                     f,

@@ -28,7 +28,9 @@ pub enum Finding<'a> {
 impl Finding<'_> {
     fn act(&self) -> (&'static str, &str) {
         match self {
-            Self::Applied(receipt) => (CONFIRM_APPLIED, applied(*receipt)),
+            Self::Applied(receipt) => {
+                (CONFIRM_APPLIED, receipt.unwrap_or("a person found that it took effect"))
+            }
             Self::NotApplied(reason) => (CONFIRM_NOT_APPLIED, not_applied(*reason)),
             Self::Overridden(reason) => (OVERRIDE_NOT_APPLIED, not_applied(*reason)),
         }
@@ -131,19 +133,11 @@ impl Operator<'_> {
     ///
     /// [`Error`]: nothing was changed, unless its text names what was done before.
     pub async fn confirm(&self, doubt: InDoubt, finding: Finding<'_>) -> Result<(), Error> {
-        let id = doubt.id();
+        let (id, store, by, (_, text)) = (doubt.id(), &self.store, self.by, finding.act());
         let settled = match finding {
-            Finding::Applied(receipt) => {
-                self.store.confirm_applied(doubt, applied(receipt), self.by).await.map(drop)
-            }
-            Finding::NotApplied(reason) => {
-                let reason = not_applied(reason);
-                self.store.confirm_not_applied(doubt, reason, self.by).await.map(drop)
-            }
-            Finding::Overridden(reason) => {
-                let reason = not_applied(reason);
-                self.store.override_not_applied(doubt, reason, self.by).await.map(drop)
-            }
+            Finding::Applied(_) => store.confirm_applied(doubt, text, by).await.map(drop),
+            Finding::NotApplied(_) => store.confirm_not_applied(doubt, text, by).await.map(drop),
+            Finding::Overridden(_) => store.override_not_applied(doubt, text, by).await.map(drop),
         };
         match settled {
             Ok(()) => Ok(()),
@@ -171,10 +165,6 @@ impl Operator<'_> {
 fn may_be_receipt(text: &str, ty: &str) -> bool {
     let value: Value = serde_json::from_str(text).unwrap_or_else(|_| text.into());
     text != placeholder(ty) && may_be(&value, ty)
-}
-
-fn applied(receipt: Option<&str>) -> &str {
-    receipt.unwrap_or("a person found that it took effect")
 }
 
 fn not_applied(reason: Option<&str>) -> &str {
