@@ -111,7 +111,7 @@ struct Subject {
 }
 
 pub(super) struct Changes {
-    store: Store,
+    pub(super) store: Store,
     observer: Observer,
     agents: AgentEvents,
     language: Language,

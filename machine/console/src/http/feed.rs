@@ -11,7 +11,6 @@ use machine::{
 };
 
 pub(super) struct Feed {
-    store: Store,
     changes: Changes,
     is_closed: watch::Sender<bool>,
 }
@@ -28,7 +27,6 @@ pub(super) struct Reader {
 impl Feed {
     pub(super) fn new(store: &Store, language: Language) -> Arc<Self> {
         Arc::new(Self {
-            store: store.clone(),
             changes: Changes::new(store, language),
             is_closed: watch::Sender::new(false),
         })
@@ -41,10 +39,10 @@ impl Feed {
     ) -> Result<Reader, LoadError> {
         let after = match after {
             Some(after) => after,
-            None => self.store.position().await?,
+            None => self.changes.store.position().await?,
         };
         // It also says whether the store has the position.
-        let entries = self.store.subscribe(Some(after)).await?;
+        let entries = self.changes.store.subscribe(Some(after)).await?;
         Ok(Reader { feed: Arc::clone(self), after, entries, read: None })
     }
 
@@ -61,7 +59,7 @@ impl Feed {
 impl Reader {
     /// Checks that the store can be read.
     pub(super) async fn check(&self) -> Result<(), LoadError> {
-        self.feed.store.position().await.map(drop)
+        self.feed.changes.store.position().await.map(drop)
     }
 
     pub(super) fn position(&self) -> Position {

@@ -56,7 +56,7 @@ impl Http {
             observer: Observer::new(store),
             access: Access::new(),
             hosts: Vec::new(),
-            command: "machine ".to_owned(),
+            command: "machine".to_owned(),
             database: None,
             feed: Feed::new(store, Language::English),
             receipts: Receipts::default(),
@@ -113,7 +113,6 @@ impl Http {
     #[must_use]
     pub fn command(mut self, command: impl Into<String>) -> Self {
         self.command = command.into();
-        self.command.push(' ');
         self
     }
 

@@ -329,7 +329,6 @@ function render() {
   const { page, data, problem } = state;
   const title = page.view.title(data);
   document.title = `${title} · ${state.health ? fileName() : "inspector"}`;
-  const again = () => load();
   patch(
     main,
     problem &&
@@ -337,7 +336,7 @@ function render() {
         "div",
         { key: "problem", role: "alert" },
         refusal(problem),
-        h("p", { class: "actions" }, button("Try again", again), data && "The data below may be stale."),
+        h("p", { class: "actions" }, button("Try again", load), data && "The data below may be stale."),
       ),
     data
       ? h("div", { key: page.key }, page.view.render(page, data))
