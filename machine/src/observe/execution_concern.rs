@@ -4,7 +4,6 @@ use super::{Concern, ConcernReason, Observer, OpenCall};
 use crate::{
     contract::{AnyExecution, Progress, waits_for},
     effects::Unproven,
-    id::Id,
     store::LoadError,
     stored::Durable,
     view::{Audience, Label},
@@ -17,18 +16,19 @@ impl Observer {
         execution: &AnyExecution,
     ) -> Result<Concern<A>, LoadError> {
         let contract = execution.context();
-        let question = match execution {
-            AnyExecution::Waiting(waiting) if !Progress::of(execution).awaits_report() => {
-                Some(waits_for(waiting, self.language))
+        let (mut question, mut cause) = (None, None);
+        if let AnyExecution::Waiting(waiting) = execution
+            && !Progress::of(execution).awaits_report()
+        {
+            question = Some(waits_for(waiting, self.language));
+            if contract.approves().is_some()
+                && let Some(gate) = self.waiting_gate(execution.id()).await?
+            {
+                // Why it can no longer be approved, or what to know before.
+                let standing = self.standing(&gate).await?;
+                cause = standing.stale.or(standing.caution);
             }
-            _ => None,
-        };
-        let cause = match execution {
-            AnyExecution::Waiting(_) if contract.approves().is_some() => {
-                self.about_gate(execution.id()).await?
-            }
-            _ => None,
-        };
+        }
         let summary = contract.summary_in(self.language).into_owned();
         Ok(Concern {
             machine: Some(execution.definition().name.to_string()),
@@ -44,13 +44,6 @@ impl Observer {
             next: self.next_of_execution(execution).await?,
             ..Concern::new(reason, Some(execution.id()), summary)
         })
-    }
-
-    /// Why a gate can no longer be approved, or what to know before.
-    async fn about_gate(&self, id: Id) -> Result<Option<String>, LoadError> {
-        let Some(gate) = self.waiting_gate(id).await? else { return Ok(None) };
-        let standing = self.standing(&gate).await?;
-        Ok(standing.stale.or(standing.caution))
     }
 
     /// The call of an execution in doubt, if it can still take effect for certain.

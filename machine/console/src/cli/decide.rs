@@ -104,13 +104,11 @@ impl Decline {
 /// Adds the time of the answer of another person.
 fn with_time(error: operate::Error) -> Error {
     let source = std::error::Error::source(&error);
-    let at = match source.and_then(|source| source.downcast_ref()) {
-        Some(StateError::AlreadyDecided { at, .. }) => Some(*at),
-        _ => None,
-    };
-    let error = Error::from(error);
-    match at {
-        Some(at) => error.hint(format_args!("that was at {}", local(at))),
-        None => error,
+    match source.and_then(|source| source.downcast_ref()) {
+        Some(StateError::AlreadyDecided { at, .. }) => {
+            let at = local(*at);
+            Error::from(error).hint(format_args!("that was at {at}"))
+        }
+        _ => error.into(),
     }
 }
