@@ -13,7 +13,7 @@ use super::{
     written::Written,
 };
 use crate::{
-    clock::Millis,
+    clock::{Millis, millis_between},
     store::{LoadError, Store, backend::Record},
     worker::{Failure, Handled, Handler, Next, Task},
 };
@@ -255,7 +255,7 @@ impl Step {
 /// Completes when the turn is stopped, or its time is up.
 async fn stopped(store: &Store, by: &TurnEpoch, ends_at: Option<Millis>) {
     loop {
-        let left = ends_at.map(|at| at.saturating_sub(store.now()).max(0).unsigned_abs());
+        let left = ends_at.map(|at| millis_between(store.now(), at));
         let left = left.map_or(INTERVAL, |left| INTERVAL.min(Duration::from_millis(left)));
         store.inner.clock.sleep(left).await;
         if ends_at.is_some_and(|at| at <= store.now()) {

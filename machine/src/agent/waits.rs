@@ -10,7 +10,7 @@ use super::{
     stored::{Asked, StoredRows},
 };
 use crate::{
-    clock::Millis,
+    clock::{Millis, millis_between},
     contract::{ActionRefusal, AnyExecution, CallError, Outcome, ToolCall, outcome},
     id::Id,
     store::{
@@ -74,9 +74,7 @@ pub(super) async fn next(
     }
     Ok(match first {
         None => Err(None),
-        Some((at, ..)) if at > now => {
-            Err(Some(Duration::from_millis(at.saturating_sub(now).unsigned_abs())))
-        }
+        Some((at, ..)) if at > now => Err(Some(Duration::from_millis(millis_between(now, at)))),
         Some((_, member, end)) => Ok(report(member, Ended::read(end, store).await?, &calls)),
     })
 }

@@ -11,7 +11,7 @@ use super::{
     TurnRequest, TurnRows, TurnStatus, Work, decide, stored::Bodies, waits::NextReport,
 };
 use crate::{
-    clock::Millis,
+    clock::{Millis, later},
     contract::{ToolCall, bounded},
     id::Id,
     journal::{Digest, is_too_deep},
@@ -176,8 +176,7 @@ impl Written {
             }
         };
         let card = self.card(&json!({ "tool": tool, "call_id": call_id, what: made }));
-        let time = within.map(|time| Millis::try_from(time.as_millis()).unwrap_or(Millis::MAX));
-        let deadline = time.map(|time| now.saturating_add(time));
+        let deadline = within.map(|time| later(now, time));
         let (call_id, after) = (call_id.clone(), *after);
         NewMember { tool, call_id, card, source, deadline, after }
     }

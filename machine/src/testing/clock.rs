@@ -3,7 +3,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::{
-    clock::{Clock, Millis, now},
+    clock::{Clock, Millis, later, now},
     future::BoxFuture,
 };
 
@@ -44,8 +44,7 @@ impl TestClock {
 
 impl Clock for TestClock {
     fn now(&self) -> Millis {
-        let passed = Millis::try_from(self.uptime().as_millis()).unwrap_or(Millis::MAX);
-        self.started_at.saturating_add(passed)
+        later(self.started_at, self.uptime())
     }
 
     fn uptime(&self) -> Duration {

@@ -11,7 +11,7 @@ use super::{
     shared::{Hook, OnError},
 };
 use crate::{
-    clock::Millis,
+    clock::{Millis, later},
     contract::execution,
     definition::Definition,
     id::Id,
@@ -70,8 +70,7 @@ impl Crew {
         let now = self.own.store.now();
         if self.signed_at.is_none_or(|at| now.abs_diff(at) >= u64::from(SIGN)) {
             self.signed_at = Some(now);
-            let sweep = Millis::try_from(settings.sweep.as_millis()).unwrap_or(Millis::MAX);
-            let by = now.saturating_add(sweep).saturating_add(SIGN.into());
+            let by = later(now, settings.sweep).saturating_add(SIGN.into());
             self.own.store.inner.worker.looks_again_by(by);
         }
     }

@@ -26,7 +26,7 @@ use super::{
     shared::{Hook, SKIP_FOR, Shared},
 };
 use crate::{
-    clock::Millis,
+    clock::{Millis, later},
     future::panic_text,
     id::Id,
     store::{
@@ -214,7 +214,7 @@ async fn claim<'a, H: Handler>(
         worker: shared.name.clone(),
         token,
         now,
-        until: now.saturating_add(shared.settings.lease_ms()),
+        until: later(now, shared.settings.lease),
         holder_ended,
         on: job.on.clone(),
         // A turn always ends: its last attempt is the library's, and is repeated if the worker is

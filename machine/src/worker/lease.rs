@@ -8,8 +8,9 @@ use std::{
 
 use event_listener::Event;
 
-use super::settings::{Settings, millis, sleep_until};
+use super::settings::{Settings, sleep_until};
 use crate::{
+    clock::{later, millis},
     id::Id,
     store::{Store, inbox::protocol},
     telemetry,
@@ -87,7 +88,7 @@ impl HeldLease {
         if !self.is_valid(store) {
             return self.lose();
         }
-        let until = store.now().saturating_add(settings.lease_ms());
+        let until = later(store.now(), settings.lease);
         let event = protocol::Event::Renew { token: self.token, until };
         match store.under_lease(self.id, event).await {
             Ok(Some(_)) => {

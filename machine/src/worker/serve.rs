@@ -21,12 +21,13 @@ use super::{
     calls::Calls,
     crew::Crew,
     job,
-    settings::{millis, sleep_until},
+    settings::sleep_until,
     shared::{SKIP_FOR, Shared},
     tools::{self, Runner},
     until::Until,
 };
 use crate::{
+    clock::millis,
     definition::Definition,
     future::{BoxFuture, reschedule},
     id::Id,

@@ -1,7 +1,11 @@
 use std::time::Duration;
 
 use super::Worker;
-use crate::{clock::Millis, id::Id, store::Store};
+use crate::{
+    clock::{Millis, later},
+    id::Id,
+    store::Store,
+};
 
 /// An odd number near 2^128 divided by the golden ratio: products with it have well mixed upper
 /// bits.
@@ -47,17 +51,13 @@ impl Default for Settings {
 }
 
 impl Settings {
-    pub(super) fn lease_ms(&self) -> Millis {
-        Millis::try_from(self.lease.as_millis()).unwrap_or(Millis::MAX)
-    }
-
     /// The delay after this many attempts, doubled each time, and up to a fifth shorter, so that
     /// machines that failed together are not all tried again together. It depends on the machine
     /// and the attempt only.
     pub(super) fn delay(&self, id: Id, attempts: u32) -> Millis {
         let factor = 1u32.checked_shl(attempts.saturating_sub(1)).unwrap_or(u32::MAX);
         let delay = self.first_delay.saturating_mul(factor).min(self.longest_delay);
-        let delay = Millis::try_from(delay.as_millis()).unwrap_or(Millis::MAX);
+        let delay = later(0, delay);
         if !self.jitter {
             return delay;
         }
@@ -141,10 +141,6 @@ impl Worker {
         self.settings.single_step = true;
         self
     }
-}
-
-pub(super) fn millis(time: Duration) -> u64 {
-    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 pub(super) async fn sleep_until(store: &Store, until: Duration) {

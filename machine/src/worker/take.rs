@@ -9,7 +9,7 @@ use tokio::task;
 use tracing::field::display;
 
 use super::serve::Loop;
-use crate::{store::Unavailable, telemetry};
+use crate::{clock::millis_between, store::Unavailable, telemetry};
 
 impl Loop {
     /// Starts ready machines while there is capacity. Returns the time until more are ready.
@@ -39,8 +39,7 @@ impl Loop {
                 let holder_ended =
                     ready.worker.as_ref().is_some_and(|worker| ended.contains(worker));
                 if !ready.wake.is_due(now) && !holder_ended {
-                    let wait = u64::try_from(ready.wake.at.saturating_sub(now)).unwrap_or(0);
-                    let wait = Duration::from_millis(wait.max(1));
+                    let wait = Duration::from_millis(millis_between(now, ready.wake.at).max(1));
                     next = Some(next.map_or(wait, |next| next.min(wait)));
                 } else if !self.is_busy(ready.id) && !shared.is_left(ready.id, ready.revision) {
                     if ready.worker.is_some() && ready.attempts >= SUSPECT {

@@ -6,7 +6,7 @@ use tracing::field::display;
 
 use super::{Flow, Handler, Job, kind};
 use crate::{
-    clock::Millis,
+    clock::{Millis, later, millis_between},
     effects::error::EffectError,
     store::{
         Cause, CommitError, Unavailable,
@@ -44,10 +44,7 @@ impl<H: Handler> Job<'_, H> {
         }
         let now = store.now();
         let wait = match again {
-            Again::After(time) => {
-                let time = Millis::try_from(time.as_millis()).unwrap_or(Millis::MAX);
-                Some(Wake { at: now.saturating_add(time), set_at: Some(now) })
-            }
+            Again::After(time) => Some(Wake { at: later(now, time), set_at: Some(now) }),
             Again::OnNews | Again::Elsewhere => None,
         };
         let overdue = self.overdue_at.map(Wake::by_clock);
@@ -106,7 +103,7 @@ impl<H: Handler> Job<'_, H> {
                     self.work.handler = protocol::Tries::default();
                 }
                 let timers = [timer, self.work.wakes_at(due_at, now)].into_iter().flatten();
-                let delay = timers.map(|timer| timer.at.saturating_sub(now).max(0).unsigned_abs());
+                let delay = timers.map(|timer| millis_between(now, timer.at));
                 let delay = delay.min();
                 if is_elsewhere || others_at.is_some() {
                     // This worker knows that there is nothing for it until then.

@@ -29,7 +29,7 @@ fn a_lease_that_has_ended_is_not_renewed() {
             let (asked_at, now) = (store.inner.clock.uptime(), store.now());
             let token = store.inner.backend.task(id).await.unwrap().1.unwrap().token;
             let worker = "worker".to_owned();
-            let ends = now + settings.lease_ms();
+            let ends = later(now, settings.lease);
             let claim =
                 Claim { worker, token, now, until: ends, holder_ended: true, ..Claim::default() };
             store.under_lease(id, protocol::Event::Claim(claim)).await.unwrap().unwrap();
