@@ -1,7 +1,4 @@
-use std::{
-    collections::HashMap,
-    sync::{Mutex, PoisonError},
-};
+use std::{collections::HashMap, sync::Mutex};
 
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -13,7 +10,7 @@ use crate::{
     clock::Millis,
     id::Id,
     journal::{Entry, Fact},
-    store::{Committed, LoadError, Position, Store},
+    store::{Committed, LoadError, Position, Store, lock::lock},
 };
 
 /// An event of an agent. Its JSON has the members of its kind next to the others.
@@ -134,15 +131,13 @@ impl AgentEvents {
         if definition.name != agent_head::DEFINITION.name {
             return Ok(Vec::new());
         }
-        // Poisoning is harmless: each change is one step.
-        let heads = || self.heads.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = heads().get(id).filter(|head| head.next == entry.number).cloned();
+        let known = lock(&self.heads).get(id).filter(|head| head.next == entry.number).cloned();
         let mut head = match known {
             Some(head) => head,
             None => self.before(*id, entry).await?,
         };
         let told = head.follow(entry)?;
-        heads().insert(*id, head.clone());
+        lock(&self.heads).insert(*id, head.clone());
         let Some(turn) = head.turn else { return Ok(Vec::new()) };
         let event = |(name, step_id, kind): Told| AgentEvent {
             subject: format!("evt.agent.{}.{name}", head.agent.0),

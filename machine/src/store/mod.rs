@@ -21,7 +21,7 @@ pub(crate) mod error;
 pub(crate) mod handle;
 pub(crate) mod inbox;
 pub(crate) mod integrity;
-mod lock;
+pub(crate) mod lock;
 pub(crate) mod memory;
 #[cfg(feature = "sqlite")]
 mod open;

@@ -1,7 +1,7 @@
 use std::{
     collections::BTreeSet,
     fmt, hint,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
 
@@ -12,7 +12,7 @@ use crate::{
     actor::{Actor, Actors, Human},
     id::Id,
     observe::{Concern, ConcernReason, Detail, Observer, WaitingFor},
-    store::{Cause, Delivery, Message, OpenOptions, Query, Store},
+    store::{Cause, Delivery, Message, OpenOptions, Query, Store, lock::lock},
     stored::{Durable, Restore},
     view::{ConsequenceView, Internal, Label, Snapshot, TimelineEvent, View},
     worker::Worker,
@@ -157,7 +157,7 @@ impl TestEnvironment {
     /// worker does not have.
     #[must_use]
     pub fn failures(&self) -> Vec<String> {
-        self.failures.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.failures).clone()
     }
 
     /// The view of an execution that a model has.
@@ -249,8 +249,7 @@ impl TestEnvironment {
             let Some(next) = page.next else { break };
             query = query.after(next);
         }
-        let refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
-        for (machine, state, trigger) in &*refused {
+        for (machine, state, trigger) in &*lock(&self.refused) {
             if machine == coverage.name() {
                 coverage.add_refused(state, trigger);
             }
@@ -275,7 +274,7 @@ impl TestEnvironment {
             if is_refused {
                 let Snapshot { machine, label, .. } = &detail.machine;
                 let refused = (machine.clone(), label.clone(), trigger.clone());
-                self.refused.lock().unwrap_or_else(PoisonError::into_inner).insert(refused);
+                lock(&self.refused).insert(refused);
             }
         }
     }
@@ -289,8 +288,7 @@ impl TestEnvironment {
         let actors = Actors::issue("test").unwrap_or_else(|error| panic!("{error}"));
         let failures = Arc::clone(&self.failures);
         let worker = Worker::new(&self.store, actors).on_error(move |failed| {
-            let mut failures = failures.lock().unwrap_or_else(PoisonError::into_inner);
-            failures.push(failed.to_string());
+            lock(&failures).push(failed.to_string());
         });
         (self.configure)(worker)
     }

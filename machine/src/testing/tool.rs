@@ -1,13 +1,16 @@
 use std::{
     collections::VecDeque,
     fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard},
     time::Duration,
 };
 
 use serde_json::Value;
 
-use crate::contract::{Answer, Applied, Attempt, Call, NoReceipt, Perform, Tool, ToolAnswer};
+use crate::{
+    contract::{Answer, Applied, Attempt, Call, NoReceipt, Perform, Tool, ToolAnswer},
+    store::lock::lock,
+};
 
 /// The answer of a [`TestTool`] to one call.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -125,7 +128,7 @@ impl<T: Tool<Receipt: Clone, Refusal: Clone>> TestTool<T> {
     }
 
     fn script(&self) -> MutexGuard<'_, Script<T::Receipt, T::Refusal>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 

@@ -1,13 +1,13 @@
 //! The calls of a worker, as separate tasks.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use futures_channel::oneshot;
 use tokio::task::JoinSet;
 use tracing::Instrument;
 
 use super::Failure;
-use crate::{contract::Settled, telemetry};
+use crate::{contract::Settled, store::lock::lock, telemetry};
 
 /// The calls that a worker has begun. They run to their end, also when the handler that began them
 /// is stopped or the worker is dropped, so that their receipts are kept.
@@ -55,7 +55,7 @@ impl Calls {
             }
         };
         {
-            let mut tasks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut tasks = lock(&self.0);
             // Removes the tasks that have ended.
             while tasks.0.try_join_next().is_some() {}
             tasks.0.spawn(task.in_current_span());
@@ -64,14 +64,14 @@ impl Calls {
     }
 
     pub(super) fn count(&self) -> usize {
-        let mut tasks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tasks = lock(&self.0);
         while tasks.0.try_join_next().is_some() {}
         tasks.0.len()
     }
 
     /// Waits until all of them have ended. New ones are not waited for.
     pub(super) async fn ended(&self) {
-        let mut tasks = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut tasks = std::mem::take(&mut *lock(&self.0));
         while tasks.0.join_next().await.is_some() {}
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeMap, btree_map::Entry},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
     time::Duration,
 };
 
@@ -23,7 +23,7 @@ use crate::{
     effects::{error::EffectError, recover::UnansweredCall},
     id::Id,
     process::Liveness,
-    store::{CommitError, Store},
+    store::{CommitError, Store, lock::lock},
 };
 
 /// The delay before an execution that another worker runs, or whose parent comes first, is checked
@@ -230,7 +230,7 @@ impl Executions {
     /// Returns whether the service may be asked before "not applied" counts: once per `ASK_AGAIN`.
     fn may_ask(&self, id: Id, store: &Store) -> bool {
         let now = store.inner.clock.uptime();
-        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut asked = lock(&self.asked);
         asked.retain(|_, at| now.saturating_sub(*at) < ASK_AGAIN);
         match asked.entry(id) {
             Entry::Occupied(_) => false,

@@ -1,6 +1,6 @@
 use std::{
     sync::{
-        Arc, Mutex, PoisonError, Weak,
+        Arc, Mutex, Weak,
         atomic::{AtomicU64, Ordering},
     },
     time::Duration,
@@ -12,7 +12,7 @@ use super::settings::{Settings, sleep_until};
 use crate::{
     clock::{later, millis},
     id::Id,
-    store::{Store, inbox::protocol},
+    store::{Store, inbox::protocol, lock::lock},
     telemetry,
 };
 
@@ -111,18 +111,13 @@ pub(super) struct Leases(Mutex<Vec<Weak<HeldLease>>>);
 
 impl Leases {
     pub(super) fn add(&self, lease: &Arc<HeldLease>) {
-        self.lock().push(Arc::downgrade(lease));
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Weak<HeldLease>>> {
-        // Poisoning is harmless: the list is changed in one step.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0).push(Arc::downgrade(lease));
     }
 
     /// Returns whether the lease of a machine was lost while its job still runs, because it blocks
     /// its thread.
     pub(super) fn is_lost(&self, id: Id, store: &Store) -> bool {
-        let held: Vec<_> = self.lock().iter().filter_map(Weak::upgrade).collect();
+        let held: Vec<_> = lock(&self.0).iter().filter_map(Weak::upgrade).collect();
         let mut of_machine = held.iter().filter(|lease| lease.id == id).peekable();
         of_machine.peek().is_some() && of_machine.all(|lease| !lease.is_valid(store))
     }
@@ -132,7 +127,7 @@ impl Leases {
         loop {
             store.inner.clock.sleep(settings.lease / 3).await;
             let leases: Vec<_> = {
-                let mut all = self.lock();
+                let mut all = lock(&self.0);
                 all.retain(|lease| lease.strong_count() > 0);
                 all.iter().filter_map(Weak::upgrade).collect()
             };

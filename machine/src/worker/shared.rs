@@ -2,7 +2,7 @@ use std::{
     collections::BTreeMap,
     fmt,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
@@ -18,7 +18,7 @@ use super::{
 use crate::{
     actor::{Actors, Senders},
     id::Id,
-    store::Store,
+    store::{Store, lock::lock},
 };
 
 /// The time for which a machine that needs another program is left to others.
@@ -70,7 +70,7 @@ impl Shared {
 
     /// Takes what the handler has kept for this machine, and keeps this instead.
     pub(super) fn kept(&self, id: Id, kept: Option<Kept>) -> Option<Kept> {
-        let mut all = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = lock(&self.kept);
         match kept {
             Some(kept) => all.insert(id, kept),
             None => all.remove(&id),
@@ -79,11 +79,11 @@ impl Shared {
 
     pub(super) fn leave(&self, id: Id, revision: u64, time: Duration) {
         let left = (self.store.inner.clock.uptime() + time, revision);
-        self.left.lock().unwrap_or_else(PoisonError::into_inner).insert(id, left);
+        lock(&self.left).insert(id, left);
     }
 
     pub(super) fn is_left(&self, id: Id, revision: u64) -> bool {
-        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut left = lock(&self.left);
         let now = self.store.inner.clock.uptime();
         left.retain(|_, (until, _)| *until > now);
         left.get(&id).is_some_and(|(_, seen)| *seen == revision)

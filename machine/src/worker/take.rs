@@ -1,15 +1,16 @@
 //! The choice among ready machines.
 
-use std::{
-    sync::{Arc, PoisonError},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use tokio::task;
 use tracing::field::display;
 
 use super::serve::Loop;
-use crate::{clock::millis_between, store::Unavailable, telemetry};
+use crate::{
+    clock::millis_between,
+    store::{Unavailable, lock::lock},
+    telemetry,
+};
 
 impl Loop {
     /// Starts ready machines while there is capacity. Returns the time until more are ready.
@@ -25,7 +26,7 @@ impl Loop {
             return Ok(None);
         }
         // Machines that run already, and machines that are left to others, may come first.
-        let left = shared.left.lock().unwrap_or_else(PoisonError::into_inner).len();
+        let left = lock(&shared.left).len();
         let limit = room + self.busy.len() + left + 1;
         let mut next: Option<Duration> = None;
         let mut ready = Vec::new();

@@ -18,6 +18,7 @@ use crate::{
         LoadError, Message, Store,
         backend::{Condition, Record},
         inbox::protocol::{Event, MovedBy},
+        lock::lock,
     },
     stored::{Durable, Restore},
 };
@@ -68,7 +69,7 @@ impl Machines {
     }
 
     fn is_empty(&self) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+        lock(&self.0).is_empty()
     }
 }
 

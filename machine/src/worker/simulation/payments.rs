@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeMap,
     panic::resume_unwind,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::Ordering},
+    sync::{Arc, Mutex, MutexGuard, atomic::Ordering},
     time::Duration,
 };
 
@@ -18,7 +18,7 @@ use crate::{
     },
     effects::error::EffectError,
     id::Id,
-    store::{CommitError, Store},
+    store::{CommitError, Store, lock::lock},
 };
 
 /// Pays one order.
@@ -46,7 +46,7 @@ pub(super) struct Bank(Mutex<BTreeMap<u64, usize>>);
 
 impl Bank {
     fn paid(&self) -> MutexGuard<'_, BTreeMap<u64, usize>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 
     fn has(&self, order: u64) -> bool {

@@ -1,7 +1,7 @@
 use std::{
     fmt,
     sync::{
-        Mutex, OnceLock, PoisonError,
+        Mutex, OnceLock,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
@@ -9,6 +9,8 @@ use std::{
 
 use event_listener::Event;
 use tokio::time::{Instant, sleep_until};
+
+use crate::store::lock::lock;
 
 /// A process with its own store handle. It can die and freeze.
 pub(super) struct Process {
@@ -95,13 +97,13 @@ impl Process {
 
     /// No call of its store begins or returns for this time.
     pub(super) fn freeze(&self, time: Duration) {
-        let mut thaws_at = self.thaws_at.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut thaws_at = lock(&self.thaws_at);
         *thaws_at = (*thaws_at).max(Instant::now() + time);
     }
 
     pub(super) async fn thawed(&self) {
         loop {
-            let thaws_at = *self.thaws_at.lock().unwrap_or_else(PoisonError::into_inner);
+            let thaws_at = *lock(&self.thaws_at);
             if thaws_at <= Instant::now() {
                 return;
             }

@@ -1,6 +1,6 @@
 use std::{
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard,
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::Duration,
@@ -29,6 +29,7 @@ use crate::{
         backend::{Backend, FoundRow, Row, WorkRows},
         conformance::random::Random,
         inbox::{message::Queued, outcome::outcome_of, protocol::Schedule},
+        lock::lock,
         memory::Memory,
     },
 };
@@ -57,10 +58,6 @@ pub(super) struct Shared {
 
 /// How often a clock went back.
 pub(super) const WENT_BACK: &str = "clocks that went back";
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// The end of a call to the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -108,11 +105,11 @@ impl Shared {
     }
 
     pub(super) fn random(&self) -> MutexGuard<'_, Random> {
-        locked(&self.random)
+        lock(&self.random)
     }
 
     pub(super) fn ledger(&self) -> MutexGuard<'_, Ledger> {
-        locked(&self.ledger)
+        lock(&self.ledger)
     }
 
     /// The clock of all processes goes back.
@@ -140,7 +137,7 @@ impl Shared {
         let lock = Arc::clone(&store.inner.worker);
         process.on_end(move || lock.release());
         if is_worker {
-            locked(&self.workers).push(Arc::clone(&process));
+            lock(&self.workers).push(Arc::clone(&process));
         }
         (process, store)
     }
@@ -148,8 +145,8 @@ impl Shared {
     /// All workers end, and none is started for this time.
     pub(super) fn stop_all(&self, time: Duration) {
         self.ledger().count("times without a worker");
-        *locked(&self.dark_until) = Instant::now() + time;
-        let workers = std::mem::take(&mut *locked(&self.workers));
+        *lock(&self.dark_until) = Instant::now() + time;
+        let workers = std::mem::take(&mut *lock(&self.workers));
         for worker in workers {
             self.crash(&worker, "with all others");
         }
@@ -157,7 +154,7 @@ impl Shared {
 
     /// Waits until workers may run.
     pub(super) async fn light(&self) {
-        let until = *locked(&self.dark_until);
+        let until = *lock(&self.dark_until);
         sleep_until(until).await;
     }
 
