@@ -17,7 +17,7 @@ use crate::{
     id::Id,
     observe::undriven::{Needs, PATIENCE, Undriven},
     store::{
-        Cause, Store, Unavailable,
+        Cause, LoadError, Store, Unavailable,
         backend::{FoundRow, Row},
         inbox::{crew::Registration, protocol::Attempted},
     },
@@ -83,10 +83,9 @@ impl Crew {
 
     /// Removes workers that have ended, and reports what no worker does, each once.
     pub(super) async fn look(&mut self, on_error: Option<&OnError>) {
-        if let Err(error) = self.own.remove_ended_workers().await {
-            telemetry::WorkerPostponed { operation: "crew", error: error.class() }.emit();
-        }
-        let Some(undriven) = self.undriven(PATIENCE).await else { return };
+        answered(self.own.remove_ended_workers().await);
+        let undriven = self.own.store.undriven(PATIENCE, LOOKED_AT).await;
+        let Some(undriven) = answered(undriven) else { return };
         self.warn(&undriven, on_error).await;
         // A need that is missing again later is reported again.
         let is_unmet = |needs: &Needs, what: &str| {
@@ -103,7 +102,8 @@ impl Crew {
         if lacking.is_empty() {
             return;
         }
-        if let Some(mut undriven) = self.undriven(Duration::ZERO).await {
+        let undriven = self.own.store.undriven(Duration::ZERO, LOOKED_AT).await;
+        if let Some(mut undriven) = answered(undriven) {
             undriven.retain(|it| lacking.contains(&it.unmet.needs));
             self.warn(&undriven, on_error).await;
         }
@@ -120,16 +120,6 @@ impl Crew {
         let calls = calls.filter(|call| !call.service.is_empty());
         let names = calls.map(|call| format!("{}.{}", call.service, call.method));
         names.filter(|name| !self.own.tools.contains(name)).map(Needs::Tool).collect()
-    }
-
-    async fn undriven(&self, patience: Duration) -> Option<Vec<Undriven>> {
-        match self.own.store.undriven(patience, LOOKED_AT).await {
-            Ok(undriven) => Some(undriven),
-            Err(error) => {
-                telemetry::WorkerPostponed { operation: "crew", error: error.class() }.emit();
-                None
-            }
-        }
     }
 
     /// Reports unmet needs, each once. The program is told of the tools that its own machines call.
@@ -155,19 +145,14 @@ impl Crew {
 
     /// Reports the machines of its kinds that nothing can move, each once.
     pub(super) async fn report_stuck(&mut self, on_error: Option<&OnError>) {
-        if let Err(error) = self.try_report_stuck(on_error).await {
-            telemetry::WorkerPostponed { operation: "crew", error: error.class() }.emit();
-        }
-    }
-
-    async fn try_report_stuck(&mut self, on_error: Option<&OnError>) -> Result<(), Unavailable> {
-        let stuck = self.own.store.stuck(PATIENCE, LOOKED_AT).await?;
+        let stuck = self.own.store.stuck(PATIENCE, LOOKED_AT).await;
+        let Some(stuck) = answered(stuck) else { return };
         self.stuck.retain(|known| stuck.contains(known));
         for (id, at) in stuck {
             if self.stuck.contains(&(id, at)) {
                 continue;
             }
-            let found = self.own.store.found(id).await?;
+            let Some(found) = answered(self.own.store.found(id).await) else { return };
             self.stuck.insert((id, at));
             let FoundRow::Row(row, _) = found else { continue };
             let kind = self.own.kinds.iter().find(|kind| kind.name == row.machine);
@@ -176,8 +161,15 @@ impl Crew {
             telemetry::Stuck { kind, id: display(id), state }.emit();
             tell(on_error, (id, kind, state), Cause::Stuck, &Cause::Stuck.to_string());
         }
-        Ok(())
     }
+}
+
+/// What the store does not answer now, the next look asks again.
+fn answered<T>(answer: Result<T, impl Into<LoadError>>) -> Option<T> {
+    let postpone = |error: LoadError| {
+        telemetry::WorkerPostponed { operation: "crew", error: error.class() }.emit();
+    };
+    answer.map_err(|error| postpone(error.into())).ok()
 }
 
 fn state_of(kind: &'static Definition, row: &Row) -> Option<&'static str> {

@@ -224,9 +224,7 @@ impl Executions {
         // A person may know more than the service; an answer wakes it.
         Ok(Next::WaitFor(if left.is_zero() { ASK_AGAIN } else { left.min(ASK_AGAIN) }))
     }
-}
 
-impl Executions {
     /// Returns whether the service may be asked before "not applied" counts: once per `ASK_AGAIN`.
     fn may_ask(&self, id: Id, store: &Store) -> bool {
         let now = store.inner.clock.uptime();
