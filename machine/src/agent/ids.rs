@@ -75,6 +75,11 @@ impl MemberId {
         self.derived(b"answer")
     }
 
+    /// Its id in messages to a model: at most 40 letters, digits and hyphens.
+    pub(super) fn in_messages(&self) -> Id {
+        self.derived(b"called")
+    }
+
     fn derived(&self, role: &[u8]) -> Id {
         let (step, index) = (self.step.to_le_bytes(), self.index.to_le_bytes());
         Id::derived(0, Digest::of(&[role, self.turn.0.bytes(), &step, &index]).bytes())

@@ -3,11 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{Bodies, Conversation, outcome};
-use crate::{
-    agent::{Card, MemberId},
-    id::Id,
-    journal::Digest,
-};
+use crate::agent::{Card, MemberId};
 
 /// An answer in both forms. Each call is written together with its result.
 pub(super) struct Answer<'a> {
@@ -60,7 +56,7 @@ impl<'a> Answer<'a> {
     fn call(&mut self, name: &Value, arguments: &Value) {
         let (card, result) =
             (self.bodies.calls.get(&self.next), self.bodies.results.get(&self.next));
-        let id = call_id(self.next);
+        let id = self.next.in_messages().to_string();
         self.next.index = self.next.index.saturating_add(1);
         let Some(body) = result else { return };
         let result = outcome::text(body, card.copied(), &self.bodies.all);
@@ -102,13 +98,6 @@ impl<'a> Answer<'a> {
 /// A text that is not blank: providers refuse blank ones.
 pub(super) fn visible(text: &str) -> &str {
     if text.trim().is_empty() { "(no text)" } else { text }
-}
-
-/// The id of a call in messages: at most 40 letters, digits and hyphens.
-fn call_id(call: MemberId) -> String {
-    let (step, index) = (call.step.to_le_bytes(), call.index.to_le_bytes());
-    let digest = Digest::of(&[b"called", call.turn.0.bytes(), &step, &index]);
-    Id::derived(0, digest.bytes()).to_string()
 }
 
 /// A name that providers accept.
