@@ -27,8 +27,10 @@ pub fn definitions<M>(machine: &M, by: &impl Actor) -> Vec<ToolDefinition>
 where
     M: Erased<Event: JsonSchema>,
 {
-    let schema = event_schema::<M::Event>();
-    offered(machine, by).map(|offered| tool(&offered, &schema)).collect()
+    let generator = SchemaGenerator::new(SchemaSettings::draft2020_12());
+    // A `oneOf` of objects, tagged by `trigger`.
+    let events = generator.into_root_schema_for::<M::Event>().to_value();
+    offered(machine, by).map(|offered| tool(&offered, &events)).collect()
 }
 
 fn offered<M: Erased, A: Actor>(
@@ -36,12 +38,6 @@ fn offered<M: Erased, A: Actor>(
     _by: &A,
 ) -> impl Iterator<Item = Move<'static>> + use<M, A> {
     M::DEFINITION.moves(machine.state_index()).filter(|legal| legal.edge().is_for::<A>())
-}
-
-/// The schema of all events: a `oneOf` of objects, tagged by `trigger`.
-fn event_schema<E: JsonSchema>() -> Value {
-    let generator = SchemaGenerator::new(SchemaSettings::draft2020_12());
-    generator.into_root_schema_for::<E>().to_value()
 }
 
 fn tool(offered: &Move<'_>, events: &Value) -> ToolDefinition {
