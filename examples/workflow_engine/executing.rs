@@ -95,7 +95,6 @@ impl<A: Agent> Engine<A> {
     }
 }
 
-/// What follows for a step.
 enum Verdict {
     Done(String),
     Nothing,

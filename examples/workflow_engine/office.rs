@@ -31,10 +31,6 @@ pub const WRITERS: [(&str, &str, &str); 4] = [
 ];
 
 /// The tools for this folder.
-///
-/// # Errors
-///
-/// [`InvalidContract`] if a schema is not one.
 pub fn tools(folder: &Path) -> Result<Registry, InvalidContract> {
     let mut tools = Registry::new();
     let reader = folder.to_owned();
@@ -75,7 +71,6 @@ pub fn tools(folder: &Path) -> Result<Registry, InvalidContract> {
     Ok(tools)
 }
 
-/// The policy of the office.
 pub const POLICY: Policy = Policy { concern, violation };
 
 fn concern(call: &ProposedCall) -> Option<String> {

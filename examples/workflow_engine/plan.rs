@@ -58,7 +58,6 @@ impl Plan {
 }
 
 impl ProposedCall {
-    /// A call with these arguments.
     pub fn new(tool: &str, arguments: &[(&str, &str)]) -> Self {
         let arguments = arguments.iter().map(|&(name, value)| (name.to_owned(), value.into()));
         Self { tool: tool.to_owned(), arguments: arguments.collect() }
@@ -83,7 +82,6 @@ impl ProposedCall {
         Ok(self)
     }
 
-    /// Returns whether all arguments are known.
     pub fn is_complete(&self) -> bool {
         self.arguments.values().all(|value| value.as_str().and_then(placeholder).is_none())
     }

@@ -36,7 +36,6 @@ pub enum TaskRecord {
     },
 }
 
-/// The request of a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Submission {
     pub goal: String,
@@ -47,7 +46,6 @@ impl Context for Submission {
     const MARKS: &'static [Mark] = &[Mark::human("goal")];
 }
 
-/// The outcome of a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {

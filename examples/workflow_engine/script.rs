@@ -7,7 +7,6 @@ use crate::{
     plan::{Plan, ProposedCall, Step},
 };
 
-/// The agent.
 #[derive(Debug, Clone, Copy)]
 pub struct Script;
 

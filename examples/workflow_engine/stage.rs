@@ -140,7 +140,6 @@ impl Stage {
         Ok(ended.iter().all(Option::is_none))
     }
 
-    /// The database.
     pub fn db(&self) -> PathBuf {
         self.folder.path().join("engine.db")
     }
@@ -169,7 +168,6 @@ impl Stage {
         bank.lines().count()
     }
 
-    /// Waits until this number of engines is in a state.
     pub fn until_engines(&mut self, number: usize, status: Status) -> anyhow::Result<()> {
         let status = status.as_str();
         let query = Query::new().machine(&*DEFINITION.name).status(status);

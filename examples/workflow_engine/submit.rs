@@ -27,10 +27,6 @@ pub struct Submitted {
 }
 
 /// Gives a task to an idle engine, or to a new one, and creates its record: one batch.
-///
-/// # Errors
-///
-/// If the store cannot be read or written now.
 pub async fn submit(
     store: &Store,
     goal: &str,

@@ -24,7 +24,6 @@ pub struct Work {
     pub done: Vec<String>,
 }
 
-/// A call of the task.
 pub type TaskCall = OwnCall<ToolCall>;
 
 /// What is done with a step.
@@ -51,12 +50,10 @@ impl Ready {
 }
 
 impl Work {
-    /// The work on a new task.
     pub fn new(record: Id, limit: Duration) -> Self {
         Self { record, limit, plan: Plan::default(), ready: Ready::Nothing, done: Vec::new() }
     }
 
-    /// The session of the calls of the task.
     pub fn session(&self) -> String {
         self.record.to_string()
     }

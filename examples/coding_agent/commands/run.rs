@@ -139,7 +139,6 @@ fn name(path: &str) -> Option<&str> {
     Path::new(path).file_name()?.to_str()
 }
 
-/// The environment of a command.
 pub fn environment() -> impl Iterator<Item = (&'static str, OsString)> {
     ENVIRONMENT.split(' ').filter_map(|name| Some((name, env::var_os(name)?)))
 }

@@ -178,7 +178,6 @@ impl<'a> Commands<'a> {
         Ok(None)
     }
 
-    /// The number of the newest command.
     pub fn newest(&self) -> Result<Option<usize>, Refusal> {
         Ok(self.workspace.store.numbers_in(COMMANDS)?.first().copied())
     }

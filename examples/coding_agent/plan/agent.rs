@@ -183,7 +183,6 @@ impl<P: Planner> Agent<P> {
         Continue(result.map_err(|refusal| Trouble::new(refusal.code, &work.at, refusal)))
     }
 
-    /// Reads or searches for the planner.
     async fn read(&self, work: &mut Work, tool: Lookup, limits: &Limits) -> Result<(), Refusal> {
         let pauses = &limits.pauses;
         let result = match &tool {

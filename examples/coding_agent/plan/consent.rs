@@ -204,7 +204,6 @@ impl<T> Confirmed<'_, T> {
         &self.call
     }
 
-    /// Its digest, for a tool that asks whether the person has seen exactly this call.
     pub fn digest(&self) -> Option<Digest> {
         self.digest
     }

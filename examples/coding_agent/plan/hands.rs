@@ -83,7 +83,6 @@ pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Makes edits that a person has allowed.
 pub fn edit(workspace: &Workspace, set: &Confirmed<'_, EditSet>) -> Result<Report, Refusal> {
     set.keeps_most(workspace)?;
     workspace.apply(set.call(), set.digest())
@@ -98,7 +97,6 @@ pub fn undo(workspace: &Workspace, set: &Confirmed<'_, Undo>) -> Result<Report, 
     }
 }
 
-/// Runs a command that a person has allowed.
 pub fn run(workspace: &Workspace, command: &Confirmed<'_, Run>) -> Result<RunReport, Refusal> {
     Commands::new(workspace).run(command.call(), command.digest())
 }

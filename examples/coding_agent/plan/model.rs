@@ -116,18 +116,15 @@ impl Plan {
         steps.chain(self.verification.commands.iter().cloned().map(Call::Run))
     }
 
-    /// The commands.
     pub fn runs(&self) -> impl Iterator<Item = Run> {
         self.calls().filter_map(|call| if let Call::Run(run) = call { Some(run) } else { None })
     }
 
-    /// The edits of each call that edits.
     pub fn edits(&self) -> Vec<Vec<Request>> {
         let edits = |call| if let Call::Edit { edits } = call { Some(edits) } else { None };
         self.calls().filter_map(edits).collect()
     }
 
-    /// The risk of its calls.
     pub fn risk(&self) -> Risk {
         let risk = |call| match call {
             Call::Read(_) => Risk::Low,

@@ -157,12 +157,10 @@ impl Work {
         }
     }
 
-    /// All steps are done.
     pub fn is_executed(&self) -> bool {
         self.undo.is_none() && self.at.step >= self.plan.steps.len()
     }
 
-    /// All checks have run.
     pub fn is_verified(&self) -> bool {
         self.is_executed() && self.next_call().is_none()
     }
@@ -177,7 +175,6 @@ impl Work {
         sets.find(|set| !self.is_undone(*set))
     }
 
-    /// Takes the outcome of an act.
     pub fn take(&mut self, act: &Act, outcome: Outcome<Act>) -> CallResult {
         let (mut set, mut seen) = (None, None);
         let result = match outcome {

@@ -19,7 +19,6 @@ const MOST_BYTES: usize = 16 << 10;
 /// The most files that are listed.
 const MOST_FILES: usize = 500;
 
-/// The prompt for a task.
 pub fn prompt(brief: &Brief, task: &str) -> String {
     let Brief { goal, work, files, .. } = brief;
     let names: Vec<&str> = files.iter().take(MOST_FILES).map(Place::as_str).collect();
@@ -38,7 +37,6 @@ pub fn prompt(brief: &Brief, task: &str) -> String {
     parts.join("\n\n")
 }
 
-/// The task of a repair.
 pub fn repair(brief: &Brief, trouble: &Trouble, rung: Rung) -> String {
     let kind = match rung {
         Rung::Smallest => "Repair it with as few steps as possible, after what was done.",

@@ -61,7 +61,6 @@ pub fn preview(workspace: &Workspace, work: &Work, bounds: &Bounds) -> (String, 
     (diff.unwrap_or_default(), objections)
 }
 
-/// The difference of each file.
 fn difference(workspace: &Workspace, sets: &[EditSet]) -> Result<String, Refusal> {
     let mut diff = String::new();
     let text = |image: Option<Image>| {

@@ -87,7 +87,6 @@ impl Folder {
         }
     }
 
-    /// Tells what is at a path.
     pub fn look(&self, place: &Place) -> Result<Found, Refusal> {
         look(&self.root, place.as_str())
     }

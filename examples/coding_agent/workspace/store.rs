@@ -115,7 +115,6 @@ impl Store {
         self.path.join(format!("blobs/{digest}"))
     }
 
-    /// Stores contents.
     pub fn put(&self, bytes: &[u8]) -> Result<Digest, Refusal> {
         let digest = Digest::of(bytes);
         if !self.blob(digest).exists() {
@@ -124,18 +123,15 @@ impl Store {
         Ok(digest)
     }
 
-    /// Reads contents.
     pub fn get(&self, digest: Digest) -> Result<Vec<u8>, Refusal> {
         let bytes = fs::read(self.blob(digest)).ok().filter(|bytes| Digest::of(bytes) == digest);
         bytes.ok_or_else(|| Refusal::new(digest, refusal::NOT_STORED))
     }
 
-    /// Writes the record of a set.
     pub fn save(&self, record: &Record) -> Result<(), Refusal> {
         self.save_in(SETS, record.number, record)
     }
 
-    /// Reads the record of a set.
     pub fn record(&self, number: usize) -> Result<Record, Refusal> {
         self.load_from(SETS, number)
     }
@@ -145,7 +141,6 @@ impl Store {
         self.numbers_in(SETS)
     }
 
-    /// Writes a record to a folder of the store.
     pub fn save_in(
         &self,
         part: &str,
@@ -156,7 +151,6 @@ impl Store {
         self.write(&format!("{part}/{number}"), &json)
     }
 
-    /// Reads a record from a folder of the store.
     pub fn load_from<T: DeserializeOwned>(&self, part: &str, number: usize) -> Result<T, Refusal> {
         let path = self.path.join(format!("{part}/{number}"));
         let json = fs::read(&path).at(path.display())?;
