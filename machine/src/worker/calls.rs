@@ -1,6 +1,6 @@
 //! The calls of a worker, as separate tasks.
 
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard};
 
 use futures_channel::oneshot;
 use tokio::task::JoinSet;
@@ -54,19 +54,19 @@ impl Calls {
                 telemetry::CallLost { error }.emit();
             }
         };
-        {
-            let mut tasks = lock(&self.0);
-            // Removes the tasks that have ended.
-            while tasks.0.try_join_next().is_some() {}
-            tasks.0.spawn(task.in_current_span());
-        }
+        self.open().0.spawn(task.in_current_span());
         reported.await.unwrap_or_else(|_| Err("the call panicked".into()))
     }
 
-    pub(super) fn count(&self) -> usize {
+    /// Those that have not ended.
+    fn open(&self) -> MutexGuard<'_, Tasks> {
         let mut tasks = lock(&self.0);
         while tasks.0.try_join_next().is_some() {}
-        tasks.0.len()
+        tasks
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.open().0.len()
     }
 
     /// Waits until all of them have ended. New ones are not waited for.

@@ -93,11 +93,7 @@ impl<M: Restore + Erased<Event: DeserializeOwned + Send> + Send + 'static> Drive
 )]
 pub trait SelfDriven {}
 
-pub(super) struct Waits<M>(PhantomData<fn() -> M>);
-
-impl<M> Waits<M> {
-    pub(super) const NEW: Self = Self(PhantomData);
-}
+pub(super) struct Waits<M>(pub(super) PhantomData<fn() -> M>);
 
 impl<M: Driven> Handler for Waits<M> {
     type Machine = M;

@@ -284,15 +284,12 @@ impl<H: Handler> Job<'_, H> {
         }
         let (step, attempt) = (self.on.name(), self.attempt);
         telemetry::Claimed { kind, id, token, step, attempt }.emit();
-        let ended = loop {
-            match self.turn().await {
-                Ok(Flow::Go) => {}
-                Ok(Flow::End) => break Ok(()),
-                Err(error) => break Err(error),
-            }
-        };
+        let mut flow = Ok(Flow::Go);
+        while matches!(flow, Ok(Flow::Go)) {
+            flow = self.turn().await;
+        }
         self.give_up().await;
-        ended
+        flow.map(drop)
     }
 
     /// Does one thing. A panic in code of the program that a commit runs, such as a `PartialEq`,

@@ -81,16 +81,10 @@ pub(super) struct Loop {
     pub(super) calls: Arc<Calls>,
 }
 
-enum Woken {
-    /// Something may be ready, or there is room again.
-    Recheck,
-    Stop,
-}
-
 impl Loop {
     pub(super) async fn run(mut self) -> Result<(), WorkerError> {
         let shared = Arc::clone(&self.shared);
-        if let Err(error) = self.join(&shared.until).await {
+        if let Err(error) = self.join().await {
             // What `start` returned may be looked at only when it is stopped.
             telemetry::NotStarted { error: error.class() }.emit();
             self.crew.leave().await;
@@ -103,7 +97,7 @@ impl Loop {
         heartbeat.spawn(async move {
             heart.leases.heartbeat(&heart.store, &heart.settings).await;
         });
-        let result = self.serve(&shared.until).await;
+        let result = self.serve().await;
         shared.ended.store(true, Ordering::Release);
         self.finish(store.inner.clock.uptime() + settings.grace).await;
         heartbeat.shutdown().await;
@@ -113,7 +107,7 @@ impl Loop {
     }
 
     /// Checks that it can drive what is stored, and joins the workers.
-    async fn join(&mut self, until: &Until) -> Result<(), WorkerError> {
+    async fn join(&mut self) -> Result<(), WorkerError> {
         let store = &self.shared.store;
         let check = store.misfits(&self.declared, ReadAs::Driven).await?;
         if !check.is_clean() {
@@ -123,7 +117,7 @@ impl Loop {
         self.crew.give_sign_of_life(&self.shared.settings);
         // Another process may be in the middle of a long transaction, or frozen in one.
         while let Err(error) = self.crew.join().await {
-            if !error.is_busy() || until.is_over() {
+            if !error.is_busy() || self.shared.until.is_over() {
                 return Err(error.into());
             }
             telemetry::WorkerWaits { operation: "start", error: error.class() }.emit();
@@ -135,7 +129,7 @@ impl Loop {
         Ok(())
     }
 
-    async fn serve(&mut self, until: &Until) -> Result<(), WorkerError> {
+    async fn serve(&mut self) -> Result<(), WorkerError> {
         let shared = Arc::clone(&self.shared);
         let (store, settings) = (&shared.store, &shared.settings);
         let mut swept_at = None;
@@ -176,15 +170,14 @@ impl Loop {
                     Some(settings.sweep)
                 }
             };
-            if matches!(until, Until::Idle) && self.jobs.is_empty() && has_looked {
+            if matches!(shared.until, Until::Idle) && self.jobs.is_empty() && has_looked {
                 self.crew.report_calls(shared.on_error.as_ref()).await;
                 return Ok(());
             }
             let sweep = settings.sweep;
             let wait = store.inner.clock.uptime() + next.unwrap_or(sweep).min(sweep).max(MOMENT);
-            match self.wait(commit, wait, until).await {
-                Woken::Stop => return Ok(()),
-                Woken::Recheck => {}
+            if self.wait(commit, wait).await {
+                return Ok(());
             }
         }
     }
@@ -245,15 +238,16 @@ impl Loop {
         self.alone.take_if(|alone| *alone == job);
     }
 
-    async fn wait(&mut self, commit: EventListener, until_time: Duration, until: &Until) -> Woken {
+    /// Waits until something may be ready, or there is room again. Returns `true` if it is to stop.
+    async fn wait(&mut self, commit: EventListener, until: Duration) -> bool {
         let shared = Arc::clone(&self.shared);
         let full = self.jobs.len() >= shared.settings.concurrency;
         let ring: BoxFuture<'_, ()> = if full { Box::pin(pending()) } else { Box::pin(commit) };
-        let stop: BoxFuture<'_, ()> = match until {
+        let stop: BoxFuture<'_, ()> = match &shared.until {
             Until::Stopped(stop) => Box::pin(stop.wait()),
             Until::Idle => Box::pin(pending()),
         };
-        let time = Box::pin(sleep_until(&shared.store, until_time));
+        let time = Box::pin(sleep_until(&shared.store, until));
         let job = Box::pin(async {
             match self.jobs.join_next_with_id().await {
                 Some(ended) => ended,
@@ -261,12 +255,12 @@ impl Loop {
             }
         });
         let ended = match select(stop, select(job, select(ring, time))).await {
-            Either::Left(_) => return Woken::Stop,
-            Either::Right((Either::Right(_), _)) => return Woken::Recheck,
+            Either::Left(_) => return true,
+            Either::Right((Either::Right(_), _)) => return false,
             Either::Right((Either::Left((ended, _)), _)) => ended,
         };
         self.forget(ended);
-        Woken::Recheck
+        false
     }
 
     /// Drops the jobs that have not handed back. One that blocks its thread cannot be dropped: it

@@ -2,6 +2,7 @@ use std::{
     collections::{BTreeMap, HashMap},
     fmt,
     future::Future,
+    marker::PhantomData,
     sync::{Arc, Mutex, atomic::AtomicBool},
 };
 
@@ -172,7 +173,7 @@ impl Worker {
     /// # fn main() {}
     /// ```
     pub fn machine<M: Driven + SelfDriven>(self) -> Self {
-        self.handler(Waits::<M>::NEW)
+        self.handler(Waits::<M>(PhantomData))
     }
 
     /// Runs the executions of this tool with this service. When the worker starts, it registers an
