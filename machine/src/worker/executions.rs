@@ -85,53 +85,44 @@ impl Executions {
                 other => CallReport { to_handler: Some(other), settled: None },
             })
         };
-        match self.calls.run(call).await? {
+        let (pending, error) = match self.calls.run(call).await? {
             // It is on disk already; the next pass reads the result.
-            None | Some(Began::Settled(_)) => Ok(Next::Wait),
-            Some(Began::Fenced) => Ok(Next::WaitFor(Duration::ZERO)),
-            Some(Began::NotBegun(pending, error)) => match error {
-                EffectError::Commit(CommitError::AlreadyDone { by, .. }) => {
-                    let cause = Closing::AlreadyDone { by };
-                    Ok(self.close(pending, &format!("{by} has already performed it"), cause))
-                }
-                // It was planned after its gate had ended; any other one ends with its gate.
-                EffectError::NeverRuns { gate, status, .. } => {
-                    let cause = ended_by(&gates.load(gate).await?);
-                    Ok(self.close(pending, &format!("its gate {gate} is {status}"), cause))
-                }
-                EffectError::ApprovalExpired { gate, .. } => {
-                    let reason = format!("the approval by {gate} has expired");
-                    Ok(self.close(pending, &reason, Closing::Expired))
-                }
-                EffectError::Declined { by, gate, .. } => {
-                    let cause = ended_by(&gates.load(gate).await?);
-                    Ok(self.close(pending, &format!("{by} declined it at {gate}"), cause))
-                }
-                // A program that does not know the call has moved its machine.
-                EffectError::StateLeft { parent, .. } => {
-                    let cause = Closing::cancelled(who(&self.actors.tool_node));
-                    let reason = format!("{parent} has left the state that made the call");
-                    Ok(self.close(pending, &reason, cause))
-                }
-                // Its attempt may give the key back.
-                EffectError::Commit(CommitError::KeyHeld { .. }) => Ok(Next::WaitFor(LOOK_AGAIN)),
-                // Another caller has begun or ended it: check again.
-                EffectError::Commit(CommitError::Conflict { .. })
-                | EffectError::Deferred { .. } => Ok(Next::WaitFor(Duration::ZERO)),
-                error => Err(error.into()),
-            },
-        }
-    }
-
-    /// It ended without a call, in the commit of the worker.
-    fn close(
-        &self,
-        pending: Execution<Pending>,
-        reason: &str,
-        cause: Closing,
-    ) -> Next<AnyExecution> {
+            None | Some(Began::Settled(_)) => return Ok(Next::Wait),
+            Some(Began::Fenced) => return Ok(Next::WaitFor(Duration::ZERO)),
+            Some(Began::NotBegun(pending, error)) => (pending, error),
+        };
+        let (reason, cause) = match error {
+            EffectError::Commit(CommitError::AlreadyDone { by, .. }) => {
+                (format!("{by} has already performed it"), Closing::AlreadyDone { by })
+            }
+            // It was planned after its gate had ended; any other one ends with its gate.
+            EffectError::NeverRuns { gate, status, .. } => {
+                (format!("its gate {gate} is {status}"), ended_by(&gates.load(gate).await?))
+            }
+            EffectError::ApprovalExpired { gate, .. } => {
+                (format!("the approval by {gate} has expired"), Closing::Expired)
+            }
+            EffectError::Declined { by, gate, .. } => {
+                (format!("{by} declined it at {gate}"), ended_by(&gates.load(gate).await?))
+            }
+            // A program that does not know the call has moved its machine.
+            EffectError::StateLeft { parent, .. } => (
+                format!("{parent} has left the state that made the call"),
+                Closing::cancelled(who(&self.actors.tool_node)),
+            ),
+            // Its attempt may give the key back.
+            EffectError::Commit(CommitError::KeyHeld { .. }) => {
+                return Ok(Next::WaitFor(LOOK_AGAIN));
+            }
+            // Another caller has begun or ended it: check again.
+            EffectError::Commit(CommitError::Conflict { .. }) | EffectError::Deferred { .. } => {
+                return Ok(Next::WaitFor(Duration::ZERO));
+            }
+            error => return Err(error.into()),
+        };
+        // It ends without a call, in the commit of the worker.
         let by = &self.actors.tool_node;
-        Next::to(close(pending, (reason, cause), who(by), by))
+        Ok(Next::to(close(pending, (&reason, cause), who(by), by)))
     }
 
     /// Handles an execution whose tool another caller is calling, or was calling when its process
