@@ -109,7 +109,8 @@ impl Run {
     /// Why a person must confirm it: it is a shell, or a word of it is the name of one; or it is
     /// git, and throws work away. A shell that another program starts is not seen.
     pub fn danger(&self, program: &Path) -> Option<Why> {
-        let words = self.argv.iter().flat_map(|it| it.split(is_between_words));
+        let is_between = |letter: char| !letter.is_alphanumeric() && !"/-_.".contains(letter);
+        let words = self.argv.iter().flat_map(|it| it.split(is_between));
         let words: BTreeSet<&str> = words.filter_map(name).collect();
         let real = program.canonicalize().unwrap_or_default();
         let real = real.to_str().and_then(name);
@@ -121,10 +122,6 @@ impl Run {
         let destroys = parts.contains(GIT) && DESTROYERS.iter().any(|it| parts.contains(it));
         destroys.then_some(refusal::DESTROYS)
     }
-}
-
-fn is_between_words(letter: char) -> bool {
-    !letter.is_alphanumeric() && !"/-_.".contains(letter)
 }
 
 /// An option of a check that does nothing else, or the name of something in the folder.

@@ -277,19 +277,15 @@ impl Loop {
         drop(select(Box::pin(jobs), self.shared.store.inner.clock.sleep(time)).await);
     }
 
-    fn tell_of_stop(&mut self) {
-        self.reap();
-        let (machines, calls) = (self.jobs.len(), self.calls.count());
-        if machines + calls > 0 {
-            let grace_ms = millis(self.shared.settings.grace);
-            telemetry::Stopping { machines: machines as u64, calls: calls as u64, grace_ms }.emit();
-        }
-    }
-
     /// Waits for the jobs and the calls until this time. Then it stops the jobs; the calls run on.
     async fn finish(&mut self, until: Duration) {
         let shared = Arc::clone(&self.shared);
-        self.tell_of_stop();
+        self.reap();
+        let (machines, calls) = (self.jobs.len(), self.calls.count());
+        let grace_ms = millis(shared.settings.grace);
+        if machines + calls > 0 {
+            telemetry::Stopping { machines: machines as u64, calls: calls as u64, grace_ms }.emit();
+        }
         let jobs = async {
             while self.jobs.join_next().await.is_some() {}
             self.calls.ended().await;
@@ -301,7 +297,7 @@ impl Loop {
         shared.halt.ask();
         // Handlers are stopped at their next await; then they hand back.
         self.jobs_end(HAND_BACK).await;
-        telemetry::Stopped { grace_ms: millis(shared.settings.grace) }.emit();
+        telemetry::Stopped { grace_ms }.emit();
     }
 }
 
