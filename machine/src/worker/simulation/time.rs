@@ -9,7 +9,7 @@ use std::{
 use tokio::time::Instant;
 
 use crate::{
-    clock::{Clock, Millis},
+    clock::{Clock, Millis, later},
     future::BoxFuture,
 };
 
@@ -28,13 +28,13 @@ impl VirtualClock {
     }
 
     pub(super) fn go_back(&self, by: Duration) {
-        self.behind.fetch_add(millis(by), Ordering::AcqRel);
+        self.behind.fetch_add(later(0, by), Ordering::AcqRel);
     }
 }
 
 impl Clock for VirtualClock {
     fn now(&self) -> Millis {
-        1_800_000_000_000 + millis(self.uptime()) - self.behind.load(Ordering::Acquire)
+        later(1_800_000_000_000, self.uptime()) - self.behind.load(Ordering::Acquire)
     }
 
     fn uptime(&self) -> Duration {
@@ -44,8 +44,4 @@ impl Clock for VirtualClock {
     fn sleep(&self, time: Duration) -> BoxFuture<'static, ()> {
         Box::pin(tokio::time::sleep(time))
     }
-}
-
-fn millis(time: Duration) -> Millis {
-    Millis::try_from(time.as_millis()).unwrap_or(0)
 }
