@@ -1,5 +1,7 @@
 //! Support for machines of every kind.
 
+use core::any::{Any, TypeId};
+
 use crate::{
     actor::{
         Actor,
@@ -13,15 +15,8 @@ use crate::{
 /// run-time cost.
 #[must_use]
 pub fn is<B: 'static>(actor: &impl Actor) -> bool {
-    is_type::<B, _>(actor)
-}
-
-fn is_type<B: 'static, A: Actor>(actor: &A) -> bool {
-    let wanted = core::any::TypeId::of::<B>();
-    match crate::actor::acts_as(actor) {
-        Some((acting, _)) => acting == wanted,
-        None => core::any::TypeId::of::<A>() == wanted,
-    }
+    let acting = crate::actor::acts_as(actor).map_or_else(|| actor.type_id(), |(acting, _)| acting);
+    acting == TypeId::of::<B>()
 }
 
 /// A type that may be an actor. If it is not, only the table reports that.
@@ -62,7 +57,9 @@ pub fn check<A: Actor>(
     trigger: &'static str,
     _by: &A,
 ) -> Option<Illegal> {
-    Illegal::check::<A>(definition, state, trigger)
+    let found = definition.find_move(state, trigger);
+    let legal = found.is_some_and(|found| found.edge().is_for::<A>());
+    (!legal).then(|| Illegal::__new(definition, state, trigger, A::KIND))
 }
 
 /// Replaces a machine in place with the result of a step.

@@ -3,7 +3,7 @@ use alloc::boxed::Box;
 use core::{error, fmt};
 
 use super::words::{Words, keep};
-use crate::{actor::Actor, definition::Definition};
+use crate::definition::Definition;
 
 /// A refused step: the unchanged machine, and why.
 ///
@@ -110,17 +110,6 @@ impl Illegal {
         #[cfg(feature = "alloc")]
         let details = Box::new(details);
         Self(details)
-    }
-
-    /// Why `A` cannot `trigger` in `state`, guards aside; `None` if it can.
-    pub(crate) fn check<A: Actor>(
-        definition: &'static Definition,
-        state: usize,
-        trigger: &'static str,
-    ) -> Option<Self> {
-        let found = definition.find_move(state, trigger);
-        let legal = found.is_some_and(|found| found.edge().is_for::<A>());
-        (!legal).then(|| Self::__new(definition, state, trigger, A::KIND))
     }
 
     /// A guard refused the move.
