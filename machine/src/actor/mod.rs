@@ -25,7 +25,7 @@ pub(crate) use sender::Senders;
 pub(crate) const fn is_reserved(kind: &str) -> bool {
     let mut reserved = RESERVED;
     while let [first, rest @ ..] = reserved {
-        if same(first.as_bytes(), kind.as_bytes()) {
+        if same(first, kind) {
             return true;
         }
         reserved = rest;
@@ -45,7 +45,9 @@ const RESERVED: &[&str] = &[
     "machine",
 ];
 
-const fn same(mut left: &[u8], mut right: &[u8]) -> bool {
+/// Compares two texts, in a constant too.
+pub(crate) const fn same(left: &str, right: &str) -> bool {
+    let (mut left, mut right) = (left.as_bytes(), right.as_bytes());
     while let ([first, lefts @ ..], [second, rights @ ..]) = (left, right) {
         if *first != *second {
             return false;

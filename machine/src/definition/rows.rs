@@ -9,7 +9,7 @@ use super::{
 };
 pub use super::{Audience, Stays};
 pub use crate::actor::Actor;
-use crate::actor::Category;
+use crate::actor::{Category, same};
 
 /// The optional parts of a state. One without any of them is [`state`].
 #[derive(Debug, Clone, Copy)]
@@ -306,7 +306,7 @@ const fn differ(marks: &[Mark]) -> bool {
     while i < marks.len() {
         let mut j = 0;
         while j < i {
-            if same(string(&marks[i].name).as_bytes(), string(&marks[j].name).as_bytes()) {
+            if same(string(&marks[i].name), string(&marks[j].name)) {
                 return false;
             }
             j += 1;
@@ -314,14 +314,6 @@ const fn differ(marks: &[Mark]) -> bool {
         i += 1;
     }
     true
-}
-
-const fn same(a: &[u8], b: &[u8]) -> bool {
-    let mut i = 0;
-    while i < a.len() && i < b.len() && a[i] == b[i] {
-        i += 1;
-    }
-    i == a.len() && i == b.len()
 }
 
 const fn text_or_none(given: Option<&'static str>) -> Option<Text> {
