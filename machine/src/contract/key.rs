@@ -17,7 +17,7 @@ use crate::journal::{Digest, canonical_whole, canonical_whole_object};
 pub struct IdempotencyKey(String);
 
 impl IdempotencyKey {
-    pub(super) fn of(action: &Action) -> Self {
+    pub(crate) fn of(action: &Action) -> Self {
         let Some(call) = action.tool() else {
             return Self(format!("{}:{}", action.action_type(), action.digest()));
         };
@@ -49,13 +49,6 @@ impl IdempotencyKey {
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
-    }
-}
-
-impl Action {
-    /// Its key, if it is irreversible.
-    pub(crate) fn key(&self) -> IdempotencyKey {
-        IdempotencyKey::of(self)
     }
 }
 

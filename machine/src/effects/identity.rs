@@ -9,12 +9,10 @@ use std::{
 use crate::store::{backend::WriteBatch, error::Unavailable};
 use crate::{
     contract::{Action, AnyExecution, Callable, Contract, IdempotencyKey, Maker, visible},
-    id::{Id, shortened_to},
-    stored::Durable,
-};
-use crate::{
     effects::error::EffectError,
+    id::{Id, shortened_to},
     store::{backend::Attempts, error::LoadError, handle::Store, write::prepare::Prepared},
+    stored::Durable,
     telemetry,
 };
 
@@ -186,11 +184,11 @@ fn compare(id: Id, contract: &Contract, maker: Maker) -> Result<(), EffectError>
     let remade =
         catch_unwind(AssertUnwindSafe(|| (maker.remake)(contract.action()))).unwrap_or(Ok(None));
     match remade.map_err(|source| EffectError::Contract { id, source })? {
-        Some(made) if made.key() != *key => Err(EffectError::OtherIdentity {
+        Some(made) if IdempotencyKey::of(&made) != *key => Err(EffectError::OtherIdentity {
             tool,
             by: id,
             stored: described(contract.action(), key),
-            made: described(&made, &made.key()),
+            made: described(&made, &IdempotencyKey::of(&made)),
         }),
         _ => Ok(()),
     }

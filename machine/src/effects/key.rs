@@ -2,7 +2,7 @@ use std::collections::HashMap;
 
 use crate::{
     contract::{AnyExecution, IdempotencyKey, execution},
-    effects::error::EffectError,
+    effects::{done::not_trusted, error::EffectError},
     id::Id,
     store::{
         backend::{Attempts, FoundRow},
@@ -38,13 +38,7 @@ impl Store {
                         return Err(EffectError::Commit(CommitError::BrokenAttempt { id, reason }));
                     }
                 }
-                Err(LoadError::Unavailable(error)) => return Err(error.into()),
-                Err(error) => {
-                    return Err(EffectError::Commit(CommitError::BrokenAttempt {
-                        id,
-                        reason: error.to_string(),
-                    }));
-                }
+                Err(error) => return Err(not_trusted(id, error)),
             }
         }
         // The key changes owners all the time. The transaction decides who gets it.

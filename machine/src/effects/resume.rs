@@ -203,14 +203,13 @@ impl Store {
         }
     }
 
-    /// Refuses a question that has waited for too long.
-    pub(crate) fn is_in_age(&self, question: &Question, checks: Resume) -> Result<(), StateError> {
-        let entered_at = question.journal().summary().entered_at;
-        self.age(question.id(), entered_at, checks).map(drop)
-    }
-
     /// The time that a machine has waited, in milliseconds, if it is within the limit.
-    fn age(&self, id: Id, entered_at: Millis, checks: Resume) -> Result<u64, StateError> {
+    pub(crate) fn age(
+        &self,
+        id: Id,
+        entered_at: Millis,
+        checks: Resume,
+    ) -> Result<u64, StateError> {
         let age_ms = millis_between(entered_at, self.now());
         match checks.max_age {
             Some(limit) if Duration::from_millis(age_ms) > limit => {

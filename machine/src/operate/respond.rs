@@ -21,7 +21,7 @@ impl Operator<'_> {
     ) -> Result<Question, Error> {
         let question = self.load_question(operation, id).await;
         let question = self.checked(operation, &[id], "", question).await?;
-        self.store.is_in_age(&question, checks)?;
+        self.store.age(id, question.journal().past().entered_at, checks)?;
         Ok(question)
     }
 
