@@ -1,4 +1,4 @@
-use std::{fmt, panic::AssertUnwindSafe, sync::Mutex, time::Duration};
+use std::{fmt, panic::AssertUnwindSafe, sync::Mutex};
 
 use futures_util::{
     FutureExt,
@@ -6,7 +6,7 @@ use futures_util::{
 };
 
 use super::{
-    Attempt, Call, Callable, CallbackToken, Evidence, Perform, Token, Unsettled,
+    Attempt, Call, Callable, CallbackToken, Contract, Evidence, Perform, Token, Unsettled,
     answer::Answered,
     in_flight::{CallHandle, Started},
 };
@@ -27,14 +27,15 @@ pub struct Permit<T> {
 
 impl<T: Callable> Permit<T> {
     pub(crate) fn new(
-        attempt: Attempt<T>,
+        arguments: T,
+        contract: &Contract,
         expires_at: Option<Millis>,
-        timeout: Option<Duration>,
         callback: Option<CallbackToken>,
         handle: CallHandle,
     ) -> Self {
+        let attempt = Attempt::new(arguments, handle.execution_id, contract);
         // The batch that issues the permit fills in the token.
-        let token = Token::new(0, 0);
+        let (token, timeout) = (Token::new(0, 0), contract.timeout());
         Self { call: Call { attempt, token, expires_at, timeout, callback, handle } }
     }
 

@@ -3,10 +3,10 @@ use std::sync::Arc;
 use crate::{
     actor::ToolNode,
     actor::who::who,
-    clock::later,
+    clock::{Millis, later},
     contract::{
-        Attempt, CallFact, CallHandle, CallRecord, Callable, CallbackToken, Contract, Execution,
-        Owner, Permit, Planned, Token, append, execution::Running, fork,
+        CallFact, CallHandle, CallRecord, Callable, CallbackToken, Contract, Execution, Owner,
+        Permit, Planned, Token, append, execution::Running, fork,
     },
     effects::{
         change::{Change, Finish, Fork, ForkChange},
@@ -107,8 +107,6 @@ impl<T: Callable> Begin<'_, T> {
         let callback = callback.map_err(Unavailable::other)?;
         let arguments: T =
             contract.arguments_to_run().map_err(|source| EffectError::Contract { id, source })?;
-        let attempt = Attempt::new(arguments, id, contract);
-        let timeout = contract.timeout();
         // Register the worker before the permit is on disk, so that no one finds the permit without
         // a live worker.
         let record = store.call_record(id, contract.is_irreversible()).await?;
@@ -122,8 +120,7 @@ impl<T: Callable> Begin<'_, T> {
         let (fact, expires_at) = store.permitted(&running, approved_by, callback.as_ref());
         append(&mut running, who(self.by), fact);
         let handle = store.call_handle(record, &running, self.by);
-        let expires_at = timeout.map(|_| expires_at);
-        Ok((running, Permit::new(attempt, expires_at, timeout, callback, handle)))
+        Ok((running, Permit::new(arguments, contract, expires_at, callback, handle)))
     }
 }
 
@@ -187,21 +184,22 @@ pub(crate) fn state_not_left(by: Id, call: Id, contract: &Contract) -> Option<Co
 }
 
 impl Store {
-    /// The fact that a worker of this store starts to call now, and when the call times out.
+    /// The fact that a worker of this store starts to call now, and when the call times out, if it
+    /// has a limit.
     pub(super) fn permitted(
         &self,
         running: &Execution<Running>,
         approved_by: Option<String>,
         callback: Option<&CallbackToken>,
-    ) -> (CallFact, i64) {
+    ) -> (CallFact, Option<Millis>) {
         let contract = running.context();
-        let expires_at = contract.timeout().map_or(i64::MAX, |limit| later(self.now(), limit));
+        let expires_at = contract.timeout().map(|limit| later(self.now(), limit));
         let fact = CallFact::Permitted {
             worker: self.inner.worker.name().to_owned(),
             process: host::process().clone(),
             epoch: running.journal().epoch(),
             action: contract.action().digest(),
-            expires_at,
+            expires_at: expires_at.unwrap_or(Millis::MAX),
             approved_by,
             callback: callback.map(CallbackToken::digest),
         };

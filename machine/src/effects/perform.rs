@@ -7,8 +7,8 @@ use crate::{
     actor::who::who,
     clock::millis,
     contract::{
-        Attempt, Callable, Evidence, Execution, Perform, Permit, Planned, Progress, Repeatable,
-        Settled, Unsettled, append, execution::Running,
+        Callable, Evidence, Execution, Perform, Permit, Planned, Progress, Repeatable, Settled,
+        Unsettled, append, execution::Running,
     },
     effects::{begin::Begun, error::EffectError, spans},
     future::BoxFuture,
@@ -160,8 +160,7 @@ impl Store {
             telemetry::CallRetried { id: display(id), attempt, evidence, delay_ms }.emit();
             drop(outcome);
             self.inner.clock.sleep(delay).await;
-            let again = Attempt::new(arguments, id, contract);
-            permit = Permit::new(again, None, contract.timeout(), None, handle.clone());
+            permit = Permit::new(arguments, contract, None, None, handle.clone());
         }
     }
 
@@ -215,7 +214,6 @@ impl Store {
             service.check_call(contract).and_then(|()| contract.arguments_to_run::<T>());
         let arguments =
             arguments.map_err(|source| not_resumed(EffectError::Contract { id, source }))?;
-        let attempt = Attempt::new(arguments, id, running.context());
         let record = self.call_record(id, false).await.map_err(not_resumed)?;
         let journal = running.__journal_mut(Pass::new());
         let epoch = journal.epoch() + 1;
@@ -228,10 +226,8 @@ impl Store {
             record.prove();
             return Err(not_resumed(error));
         }
-        let timeout = running.context().timeout();
-        let expires_at = timeout.map(|_| expires_at);
         let handle = self.call_handle(record, &running, by);
-        let permit = Permit::new(attempt, expires_at, timeout, None, handle);
+        let permit = Permit::new(arguments, running.context(), expires_at, None, handle);
         let outcome = permit.call(service).await;
         self.end(running, outcome, by).await
     }
@@ -242,12 +238,9 @@ impl Store {
         outcome: Unsettled,
         by: &ToolNode,
     ) -> Result<Settled, PerformError<T>> {
-        self.settle(running, outcome, by).await.map_err(|refused| {
-            let (running, outcome) = refused.machine;
-            PerformError::NotSettled {
-                at_stake: Box::new((running, outcome)),
-                source: refused.reason,
-            }
+        self.settle(running, outcome, by).await.map_err(|refused| PerformError::NotSettled {
+            at_stake: Box::new(refused.machine),
+            source: refused.reason,
         })
     }
 }
