@@ -276,32 +276,27 @@ fn settled(
     refused: Option<Refusal>,
     by: &ToolNode,
 ) -> Settled {
-    let Unsettled { evidence, accepted, handle, .. } = outcome;
-    let epoch = handle.epoch;
-    if let Some(accepted) = accepted {
-        // The service may have reported before this.
-        let Some(refusal) = refused else {
+    let (epoch, call) = (outcome.handle.epoch, &outcome.handle.record);
+    let evidence = match (&outcome.accepted, refused) {
+        (Some(accepted), None) => {
             return Settled::Accepted(accept(running, epoch, accepted, store.now(), by));
-        };
-        record(&mut running, epoch, Evidence::NotApplied(refusal.clone()), by);
-        return Settled::Failed(running.fail(refusal.message, refusal.data, by));
+        }
+        // The service may have reported before this.
+        (Some(_), Some(refusal)) => &Evidence::NotApplied(refusal),
+        (None, _) => &outcome.evidence,
+    };
+    if let Evidence::Unknown(reason) = evidence
+        && running.context().is_irreversible()
+    {
+        let worker = call.liveness_after_answer();
+        return Settled::InDoubt(InDoubt::park(running, epoch, reason, (worker, store.now()), by));
     }
+    record(&mut running, epoch, evidence.clone(), by);
     match evidence {
-        Evidence::Unknown(reason) if running.context().is_irreversible() => {
-            let worker = handle.record.liveness_after_answer();
-            Settled::InDoubt(InDoubt::park(running, epoch, reason, (worker, store.now()), by))
-        }
-        Evidence::Applied(receipt) => {
-            record(&mut running, epoch, evidence.clone(), by);
-            Settled::Completed(running.succeed(receipt.clone(), by))
-        }
+        Evidence::Applied(receipt) => Settled::Completed(running.succeed(receipt.clone(), by)),
         Evidence::NotApplied(Refusal { message, data }) => {
-            record(&mut running, epoch, evidence.clone(), by);
             Settled::Failed(running.fail(message.clone(), data.clone(), by))
         }
-        Evidence::Unknown(reason) => {
-            record(&mut running, epoch, evidence.clone(), by);
-            Settled::Failed(running.fail(reason.clone(), None, by))
-        }
+        Evidence::Unknown(reason) => Settled::Failed(running.fail(reason.clone(), None, by)),
     }
 }
