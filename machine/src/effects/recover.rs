@@ -197,26 +197,19 @@ impl Store {
         doubt: InDoubt,
     ) -> Result<Option<Result<UnansweredCall, StateError>>, EffectError> {
         let id = doubt.id();
-        let failed = |refused: Refused<InDoubt, EffectError>| {
-            unless_overtaken(id, Err(refused.reason)).map_err(EffectError::from)
+        let looked = async {
+            let doubt = match self.by_late_evidence(doubt).await? {
+                Ok(settled) => return Ok(UnansweredCall::Settled(settled)),
+                Err(doubt) => doubt,
+            };
+            let (doubt, _) = self.observe(doubt).await?;
+            // A refusal that the service reported counts when the call has ended.
+            Ok::<_, Refused<InDoubt, EffectError>>(match self.by_late_evidence(doubt).await? {
+                Ok(settled) => UnansweredCall::Settled(settled),
+                Err(doubt) => UnansweredCall::InDoubt(doubt),
+            })
         };
-        // A refusal that the service reported counts when the call has ended.
-        let observed = match self.by_late_evidence(doubt).await {
-            Ok(Ok(settled)) => return Ok(Some(Ok(UnansweredCall::Settled(settled)))),
-            Ok(Err(doubt)) => self.observe(doubt).await,
-            Err(refused) => return failed(refused),
-        };
-        match observed {
-            Ok((doubt, _)) if doubt.progress().is_refused() => {
-                match self.by_late_evidence(doubt).await {
-                    Ok(Ok(settled)) => Ok(Some(Ok(UnansweredCall::Settled(settled)))),
-                    Ok(Err(doubt)) => Ok(Some(Ok(UnansweredCall::InDoubt(doubt)))),
-                    Err(refused) => failed(refused),
-                }
-            }
-            Ok((doubt, _)) => Ok(Some(Ok(UnansweredCall::InDoubt(doubt)))),
-            Err(refused) => failed(refused),
-        }
+        Ok(unless_overtaken(id, looked.await.map_err(|refused| refused.reason))?)
     }
 
     pub(crate) fn is_overdue(&self, progress: &Progress) -> bool {
