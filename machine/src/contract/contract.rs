@@ -99,11 +99,7 @@ impl Contract {
         if message.is_empty() {
             return Err(InvalidContract::Empty("question"));
         }
-        let detail = Map::from_iter([
-            ("type".to_owned(), Value::from("confirmation")),
-            ("message".to_owned(), Value::from(message)),
-        ]);
-        let action = Action::new(ActionType::EcsRequest, detail)?;
+        let action = confirmation(message)?;
         Ok(Self::new(action, "ecs.confirm".to_owned(), Effect::Idempotent, author))
     }
 
@@ -268,11 +264,7 @@ impl Contract {
         approval: ApprovalRequest,
         question: &str,
     ) -> Result<Self, InvalidContract> {
-        let detail = Map::from_iter([
-            ("type".to_owned(), Value::from("confirmation")),
-            ("message".to_owned(), Value::from(question)),
-        ]);
-        let action = Action::new(ActionType::EcsRequest, detail)?;
+        let action = confirmation(question)?;
         let (summary, author) = (self.0.summary.clone(), self.0.author.clone());
         let mut terms = Terms::new(action, summary, Effect::Idempotent, author);
         terms.summaries.clone_from(&self.0.summaries);
@@ -301,6 +293,15 @@ impl Data for Contract {
         terms.check().map_err(serde::de::Error::custom)?;
         Ok(Self(Box::new(terms)))
     }
+}
+
+/// A question to a person, as an action.
+fn confirmation(message: &str) -> Result<Action, InvalidContract> {
+    let detail = Map::from_iter([
+        ("type".to_owned(), Value::from("confirmation")),
+        ("message".to_owned(), Value::from(message)),
+    ]);
+    Action::new(ActionType::EcsRequest, detail)
 }
 
 pub(super) fn short(text: String) -> String {

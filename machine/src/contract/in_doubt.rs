@@ -12,6 +12,7 @@ use crate::{
     actor::{Actor, GraphRunner},
     clock::{Millis, later},
     language::{Language, Phrase},
+    stored::Durable,
 };
 
 /// An execution in doubt: its irreversible action may or may not have taken effect.
@@ -63,16 +64,11 @@ impl InDoubt {
         at: Millis,
         by: &A,
     ) -> Self {
-        let evidence = Evidence::Unknown(reason.to_owned());
-        append(&mut waiting, who(by), CallFact::Evidence { epoch, evidence, late: false });
+        record(&mut waiting, epoch, Evidence::Unknown(reason.to_owned()), by);
         // The call itself had ended when it was accepted. The service may carry it out until its
         // limit, also if the doubt begins earlier.
-        let limit = Progress::of(&waiting).report_by().unwrap_or(at);
-        append(
-            &mut waiting,
-            who(by),
-            CallFact::Parked { worker: Liveness::Ended, at: at.max(limit) },
-        );
+        let at = Progress::of(&waiting).report_by().map_or(at, |limit| at.max(limit));
+        append(&mut waiting, who(by), CallFact::Parked { worker: Liveness::Ended, at });
         Self(waiting)
     }
 
@@ -148,12 +144,12 @@ pub(crate) fn accept<A: Actor + MaySuspend<Running>>(
 }
 
 pub(crate) fn record<A: Actor>(
-    running: &mut Execution<Running>,
+    execution: &mut dyn Durable,
     epoch: u64,
     evidence: Evidence,
     by: &A,
 ) {
-    append(running, who(by), CallFact::Evidence { epoch, evidence, late: false });
+    append(execution, who(by), CallFact::Evidence { epoch, evidence, late: false });
 }
 
 /// The reason that an execution waits, as a question to a person. Invisible characters are escaped.

@@ -24,11 +24,7 @@ impl Question {
     /// Narrows an execution that waits with a question; returns any other unchanged.
     pub(crate) fn narrow(any: AnyExecution) -> Result<Self, AnyExecution> {
         match any {
-            AnyExecution::Waiting(waiting)
-                if waiting.context().approves().is_none() && is_question(&waiting) =>
-            {
-                Ok(Self(waiting))
-            }
+            AnyExecution::Waiting(waiting) if is_question(&waiting) => Ok(Self(waiting)),
             other => Err(other),
         }
     }
@@ -76,5 +72,5 @@ impl Deref for Question {
 
 fn is_question(waiting: &Execution<Waiting>) -> bool {
     let progress = Progress::of(waiting);
-    !progress.is_in_doubt() && !progress.awaits_report()
+    waiting.context().approves().is_none() && !progress.is_in_doubt() && !progress.awaits_report()
 }
