@@ -223,20 +223,7 @@ pub(crate) fn is_east_asian(script: Script) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::Illegible;
-
-    fn shown(text: &str) -> String {
-        let marks = Illegible::of(text);
-        let mut shown = String::new();
-        for (number, one) in text.chars().enumerate() {
-            if marks.has(number) {
-                shown.extend(one.escape_unicode());
-            } else {
-                shown.push(one);
-            }
-        }
-        shown
-    }
+    use crate::contract::visible as shown;
 
     #[test]
     fn lookalike_characters_are_marked() {
@@ -276,6 +263,8 @@ mod tests {
     fn only_what_looks_like_something_else_is_marked() {
         for (text, expected) in [
             ("to \u{441}\u{43e}\u{441}\u{43e}-7", r"to \u{441}\u{43e}\u{441}\u{43e}-7"),
+            ("a\nb", r"a\u{a}b"),
+            ("\u{1b}[2J", r"\u{1b}[2J"),
             (r#"{"a":"привет мир","b":"coco"}"#, r#"{"a":"привет мир","b":"coco"}"#),
             (
                 "[\"привет\",\"\u{441}\u{43e}\u{441}\u{43e}\"]",
@@ -295,6 +284,7 @@ mod tests {
     fn ordinary_text_stays_readable() {
         for text in [
             "bob@example.com",
+            "a  b",
             "привет мир",
             "Оплатите счёт с НДС и пени до 5 июня, а о сроках — позже",
             "Счёт от ACME с НДС",

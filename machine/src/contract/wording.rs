@@ -306,6 +306,3 @@ pub(crate) fn visible(text: &str) -> String {
     }
     shown
 }
-
-#[cfg(test)]
-mod tests;
