@@ -1,6 +1,6 @@
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::{Closing, Decision, Liveness, Process, execution::Status};
+use super::{CallFact, Closing, Decision, Liveness, Process, execution::Status};
 use crate::{
     clock::Millis,
     journal::Digest,
@@ -154,6 +154,15 @@ impl Progress {
             (Some(_), _) => Liveness::Ended,
             (None, Some(_)) => Liveness::CutOff,
             (None, None) => self.parked.unwrap_or(Liveness::Unknown),
+        }
+    }
+
+    /// What to record of a call that is found like this at this time, if it is not known.
+    pub(crate) fn found(&self, liveness: Liveness, at: Millis) -> Option<CallFact> {
+        match liveness {
+            Liveness::Ended if self.ended_at.is_none() => Some(CallFact::WorkerEnded { at }),
+            Liveness::CutOff if self.worker() != liveness => Some(CallFact::CutOff { at }),
+            _ => None,
         }
     }
 

@@ -317,15 +317,9 @@ impl Store {
             Ok(liveness) => liveness,
             Err(error) => return Err(Refused::new(doubt, EffectError::unread(id, error))),
         };
-        let at = self.now();
-        let found = match liveness {
-            Liveness::Ended => Some(CallFact::WorkerEnded { at }),
-            Liveness::CutOff if doubt.progress().worker() != liveness => {
-                Some(CallFact::CutOff { at })
-            }
-            _ => None,
+        let Some(found) = doubt.progress().found(liveness, self.now()) else {
+            return Ok((doubt, liveness));
         };
-        let Some(found) = found else { return Ok((doubt, liveness)) };
         let mut next = doubt.fork();
         next.append(who(&GraphRunner::STORE), found);
         match self.batch().commit(next.machine_mut()).write().await {

@@ -94,16 +94,9 @@ impl Store {
                 let fact = CallFact::Evidence { epoch, evidence, late: true };
                 append(&mut current, by, fact);
             }
-            let (at, progress) = (self.now(), Progress::of(&current));
             let liveness = call.liveness_after_answer();
-            match liveness {
-                Liveness::Ended if progress.ended_at.is_none() => {
-                    append(&mut current, by, CallFact::WorkerEnded { at });
-                }
-                Liveness::CutOff if progress.worker() != Liveness::CutOff => {
-                    append(&mut current, by, CallFact::CutOff { at });
-                }
-                _ => {}
+            if let Some(found) = Progress::of(&current).found(liveness, self.now()) {
+                append(&mut current, by, found);
             }
             if current.journal().uncommitted().is_empty() {
                 // Settled again after an answer that was lost.
