@@ -119,9 +119,7 @@ impl Definition {
         let renamed = || newer.states.iter().position(|state| state.was.contains(name));
         newer.state(name).or_else(renamed)
     }
-}
 
-impl Definition {
     fn successors(&self, newer: &Self) -> Vec<Option<usize>> {
         let states = || newer.states.iter().enumerate();
         let names: BTreeMap<&Text, usize> =

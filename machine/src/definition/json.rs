@@ -33,32 +33,24 @@ fn first() -> u32 {
 
 impl<'de> Deserialize<'de> for Definition {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let unchecked = UncheckedDefinition::deserialize(deserializer)?;
-        unchecked.check().map_err(de::Error::custom)?;
-        let UncheckedDefinition { name, docs, version, context, states, edges, initial, .. } =
-            unchecked;
-        let (actors, groups, upgrades) = (unchecked.actors, unchecked.groups, unchecked.upgrades);
-        let marks = unchecked.marks;
+        let read = UncheckedDefinition::deserialize(deserializer)?;
+        read.check().map_err(de::Error::custom)?;
+        let (name, context) = (&read.name, (&*read.context, &*read.marks));
+        let (states, edges) = (&read.states, &read.edges);
+        let fingerprint = Fingerprint::of(name, read.version, context, states, edges, read.initial);
         Ok(Self {
-            fingerprint: Fingerprint::of(
-                &name,
-                version,
-                (&context, &marks),
-                &states,
-                &edges,
-                initial,
-            ),
-            name,
-            docs,
-            version,
-            context,
-            marks: marks.into(),
-            upgrades: upgrades.into(),
-            states: states.into(),
-            edges: edges.into(),
-            initial,
-            actors: actors.into(),
-            groups: groups.into(),
+            fingerprint,
+            name: read.name,
+            docs: read.docs,
+            version: read.version,
+            context: read.context,
+            marks: read.marks.into(),
+            upgrades: read.upgrades.into(),
+            states: read.states.into(),
+            edges: read.edges.into(),
+            initial: read.initial,
+            actors: read.actors.into(),
+            groups: read.groups.into(),
         })
     }
 }
