@@ -28,6 +28,7 @@ impl Progress {
             Fact::Fenced { .. } | Fact::Recorded { .. } => {}
         }
         let Some(call) = call else { return };
+        let by = || entry.by.as_deref().map(str::to_owned);
         match call {
             CallFact::Held { .. } => self.held = true,
             CallFact::Permitted {
@@ -81,24 +82,20 @@ impl Progress {
                 self.verdict =
                     Some(if applied { SettledAs::Applied } else { SettledAs::NotApplied });
                 if !applied && entry.actor.as_deref() == Some(Human::KIND) {
-                    self.denied_by = entry.by.as_deref().map(str::to_owned);
+                    self.denied_by = by();
                 } else if !applied {
                     self.not_found = true;
                 }
                 if overridden {
-                    self.overridden_by = entry.by.as_deref().map(str::to_owned);
+                    self.overridden_by = by();
                 }
             }
             CallFact::Decided { approved, at, expires_at, .. } => {
-                let by = entry.by.as_deref().unwrap_or_default().to_owned();
+                let by = by().unwrap_or_default();
                 self.decision = Some(Decision { approved, by, at, expires_at });
             }
-            CallFact::Answered { .. } => {
-                self.answered_by = Some(entry.by.as_deref().unwrap_or_default().to_owned());
-            }
-            CallFact::Acknowledged { .. } => {
-                self.acknowledged_by = Some(entry.by.as_deref().unwrap_or_default().to_owned());
-            }
+            CallFact::Answered { .. } => self.answered_by = Some(by().unwrap_or_default()),
+            CallFact::Acknowledged { .. } => self.acknowledged_by = Some(by().unwrap_or_default()),
             CallFact::Closed { cause, .. } => self.closed = Some(cause),
         }
     }

@@ -83,16 +83,12 @@ impl Registry {
         if spec.schema.is_none() {
             spec.schema = known.and_then(|known| known.spec.schema.clone());
         }
-        let schema = match &spec.schema {
-            None => None,
-            Some(schema) => {
-                let options = jsonschema::options().should_validate_formats(true);
-                let built = options.build(schema).map_err(|error| {
-                    InvalidContract::InvalidSchema { tool: name.clone(), reason: error.to_string() }
-                })?;
-                Some(built)
-            }
-        };
+        let options = jsonschema::options().should_validate_formats(true);
+        let schema = spec.schema.as_ref().map(|schema| options.build(schema)).transpose();
+        let schema = schema.map_err(|error| InvalidContract::InvalidSchema {
+            tool: name.clone(),
+            reason: error.to_string(),
+        })?;
         let spec = known.map_or(spec.clone(), |known| spec.raise(known.spec.effect()));
         let finder = self.tools.remove(&name).and_then(|known| known.finder);
         self.tools.insert(name, Registered { spec, schema, function: Box::new(function), finder });
