@@ -192,14 +192,14 @@ fn digest(value: &Value) -> String {
 
 pub(super) fn with_digests<'a>(
     arguments: &'a Map<String, Value>,
-    secrets: &[&str],
+    secrets: &[impl AsRef<str>],
 ) -> Cow<'a, Map<String, Value>> {
     if secrets.is_empty() {
         return Cow::Borrowed(arguments);
     }
     let mut shown = arguments.clone();
     for place in secrets {
-        let Some((name, inner)) = split(place) else { continue };
+        let Some((name, inner)) = split(place.as_ref()) else { continue };
         if let Some(value) = shown.get_mut(&name).and_then(|value| value.pointer_mut(inner)) {
             *value = Value::String(digest(value));
         }
@@ -212,7 +212,6 @@ pub(super) fn hide(detail: &mut Map<String, Value>) {
     let Some(Value::Array(secrets)) = detail.get("secrets") else { return };
     let secrets: Vec<String> =
         secrets.iter().filter_map(Value::as_str).map(str::to_owned).collect();
-    let secrets: Vec<&str> = secrets.iter().map(String::as_str).collect();
     if let Some(Value::Object(arguments)) = detail.get_mut("args") {
         *arguments = with_digests(arguments, &secrets).into_owned();
     }

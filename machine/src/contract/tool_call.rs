@@ -76,7 +76,6 @@ impl ToolCall {
             .map(|name| secret::pointer(name))
             .collect();
         let (mut subjects, questions) = {
-            let secrets: Vec<&str> = secrets.iter().map(String::as_str).collect();
             let shown = secret::with_digests(&arguments, &secrets);
             (filled(&tool.templates, &shown), filled(&tool.questions, &shown))
         };

@@ -96,13 +96,12 @@ impl ForkChange for Decide {
     ) -> BoxFuture<'a, Result<(), EffectError>> {
         Box::pin(async move {
             if self.fork.next.is_none() {
-                let recorded = self.record(store).await;
-                self.fork.next = match recorded {
-                    Ok(decided) => Some(decided),
+                match self.record(store).await {
+                    Ok(decided) => self.fork.next = Some(decided),
                     Err(error) => {
                         return Err(store.decided_by_another(self.fork.before.id(), error).await);
                     }
-                };
+                }
             }
             Ok(())
         })

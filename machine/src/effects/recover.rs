@@ -257,9 +257,7 @@ impl Store {
         }
         Ok(())
     }
-}
 
-impl Store {
     /// Removes the lock files of ended workers that are no longer referenced.
     pub(crate) async fn remove_lock_files(&self) -> Result<(), Unavailable> {
         let worker = self.inner.worker.clone();

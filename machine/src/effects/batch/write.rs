@@ -149,9 +149,7 @@ impl Batch<'_> {
             }
         }
     }
-}
 
-impl Batch<'_> {
     /// Refuses what only the table of a machine makes: an execution as a child, or in the batch of
     /// a handler.
     fn makes_no_call(&self) -> Result<(), EffectError> {
