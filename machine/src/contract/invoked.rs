@@ -14,7 +14,7 @@ use crate::{
     definition::rows::{INVOCATION, InvocationRow},
     id::Id,
     journal::Digest,
-    stored::{Durable, Entered, EnteredCall, NewCall},
+    stored::{Durable, Entered, EnteredCall, Index, NewCall},
 };
 
 /// What `#[invoke]` can name: a tool, a call of one that is known at run time only, or any action.
@@ -145,7 +145,7 @@ impl Place<'_> {
         if let Some(occurrence) = call.occurrence.as_ref().or(own.as_ref()) {
             contract = contract.occurrence(occurrence, &GraphRunner::STORE)?;
         }
-        let session = call.session.clone().or_else(|| self.session());
+        let session = call.session.clone().or_else(|| Index::of(self.machine).ok()?.session);
         contract = contract.session(session.unwrap_or_else(|| id.to_string()));
         contract.0.invoked = Some(Origin {
             machine: self.machine.definition().name.to_string(),
@@ -165,12 +165,6 @@ impl Place<'_> {
             contract.ask_as(self.id(b"gate"), call.expires, &EcsNode::STORE)?;
         let gate: Box<dyn Durable> = Box::new(gate.into_execution());
         Ok(NewCall { execution: Box::new(planned.into_execution()), gate: Some(gate) })
-    }
-
-    fn session(&self) -> Option<String> {
-        let (rules, journal) = (self.machine.__rules(), self.machine.journal());
-        let folded = rules.__fold(&journal.past().context, &[]).ok()?;
-        folded.after.session
     }
 
     /// An id that is the same whenever the entry is the same, and in the order of time.

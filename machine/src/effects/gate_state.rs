@@ -5,7 +5,7 @@ use crate::{
     id::Id,
     journal::Digest,
     store::{error::CommitError, handle::Store, write::prepare::Prepared},
-    stored::{Approves, Durable, Index, Requirement},
+    stored::{Approves, Breach, Index, Requirement},
 };
 
 #[derive(Debug, Clone)]
@@ -26,10 +26,9 @@ impl GateState {
         Some(Self { gate, status, digest, approves })
     }
 
-    fn of(gate: &AnyExecution) -> Result<Self, crate::stored::Breach> {
-        let stored = gate.journal().stored();
-        let Index { approves, .. } = gate.__rules().__fold(&stored.summary.context, &[])?.after;
-        Ok(Self { gate: gate.id(), status: gate.status(), digest: stored.head, approves })
+    fn of(gate: &AnyExecution) -> Result<Self, Breach> {
+        let (digest, approves) = (gate.journal().stored().head, Index::of(gate)?.approves);
+        Ok(Self { gate: gate.id(), status: gate.status(), digest, approves })
     }
 
     /// The name of the person who approved it, whether or not that is enough.

@@ -11,7 +11,7 @@ use crate::{
         read::query::Query,
         write::attempt::{CONTRACTS, KeyAttempt},
     },
-    stored::{Durable, Hold},
+    stored::{Hold, Index},
     telemetry,
 };
 
@@ -69,9 +69,7 @@ impl Store {
                         continue;
                     }
                 };
-                let summary = &execution.journal().stored().summary;
-                let folded = execution.__rules().__fold(&summary.context, &[]);
-                let hold = folded.map_or(Hold::Held, |folded| folded.after.hold);
+                let hold = Index::of(&execution).map_or(Hold::Held, |index| index.hold);
                 if hold != Hold::Free {
                     holds.insert(execution.id(), (hold, execution.journal().version()));
                 }

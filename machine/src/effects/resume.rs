@@ -83,8 +83,7 @@ impl Waits {
     fn of(machine: &impl Durable) -> Result<Self, VerifyError> {
         let (journal, state) = (machine.journal(), machine.state_index());
         let (id, summary) = (journal.id(), &journal.stored().summary);
-        let index = machine.__rules().__fold(&summary.context, &[]);
-        let index = index.map_err(|breach| VerifyError::Rules { id, breach })?.after;
+        let index = Index::of(machine).map_err(|breach| VerifyError::Rules { id, breach })?;
         let (definition, entered_at) = (machine.definition(), summary.entered_at);
         let awaits_report = index.contract && Progress::part(&summary.context).awaits_report();
         Ok(Self { id, definition, state, entered_at, index, awaits_report })

@@ -1,5 +1,6 @@
 use serde::Serialize;
 
+use super::{Breach, Durable};
 use crate::{clock::Millis, id::Id, journal::Digest};
 
 /// The part of a machine that a store indexes, projected from its context and summary.
@@ -76,6 +77,12 @@ pub struct Index {
 }
 
 impl Index {
+    /// That of a machine as it is stored.
+    pub(crate) fn of(machine: &dyn Durable) -> Result<Self, Breach> {
+        let part = &machine.journal().stored().summary.context;
+        Ok(machine.__rules().__fold(part, &[])?.after)
+    }
+
     /// It ended otherwise than its evidence says, and no person has acknowledged that.
     pub(crate) fn needs_acknowledgement(&self) -> bool {
         self.contradicted && !self.acknowledged

@@ -237,8 +237,7 @@ impl DeclaredKind {
             },
             index: |store, found, known| {
                 let machine = store.restore::<M>(found, known).ok()?;
-                let summary = &machine.journal().stored().summary;
-                Some(machine.__rules().__fold(&summary.context, &[]).ok()?.after)
+                Index::of(&machine).ok()
             },
             outcomes: M::__outcomes,
             has_outcome: |store, found, known, reader, outcome| {
