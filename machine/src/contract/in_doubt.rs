@@ -192,15 +192,9 @@ fn question_text(waiting: &Execution<Waiting>, language: Language) -> String {
 
 fn in_doubt(waiting: &Execution<Waiting>, extent: Extent, language: Language) -> String {
     let (asked, progress) = (question_text(waiting, language), Progress::of(waiting));
-    let process = progress.process().map(|process| process.say(language));
-    let say = |phrase: Phrase| {
-        let process: &dyn std::fmt::Display = match &process {
-            Some(process) => process,
-            None => &"",
-        };
-        language.say(phrase, &[("question", &asked), ("process", process)])
-    };
-    let question = match (&progress.receipt, progress.worker(), &process) {
+    let process = progress.process().map(|process| process.say(language)).unwrap_or_default();
+    let say = |phrase: Phrase| language.say(phrase, &[("question", &asked), ("process", &process)]);
+    let question = match (&progress.receipt, progress.worker(), progress.process()) {
         (Some(receipt), ..) => {
             language.say(Phrase::InDoubtReceipt, &[("receipt", &receipt), ("question", &asked)])
         }

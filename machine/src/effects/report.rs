@@ -104,11 +104,7 @@ impl Store {
         id: Id,
         token: &CallbackToken,
     ) -> Result<AnyExecution, ReportError> {
-        let execution = match self.load::<AnyExecution>(id).await {
-            Ok(execution) => Some(execution),
-            Err(LoadError::Unavailable(error)) => return Err(LoadError::from(error).into()),
-            Err(_) => None,
-        };
+        let execution = self.readable(id).await.map_err(LoadError::from)?;
         let expected = execution.as_ref().and_then(|execution| Progress::of(execution).callback());
         match execution {
             Some(execution) if token.is(expected) => Ok(execution),
