@@ -147,9 +147,7 @@ impl Store {
             0 => batch.create(&mut next),
             _ => batch.commit(&mut next),
         };
-        match batch.write_with(Retry::default()).await {
-            Ok(()) => Ok(next),
-            Err(error) => Err(Refused::new(before, error)),
-        }
+        let written = batch.write_with(Retry::default()).await;
+        written.map(|()| next).map_err(|error| Refused::new(before, error))
     }
 }

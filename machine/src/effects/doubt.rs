@@ -180,21 +180,17 @@ impl Store {
         let (id, contract) = (doubt.id(), doubt.context());
         let arguments = match T::__read(contract.action(), contract.effect()) {
             Ok(arguments) => arguments,
-            Err(error) => {
-                return Err(Refused::new(doubt, EffectError::Contract { id, source: error }));
-            }
+            Err(source) => return Err(Refused::new(doubt, EffectError::Contract { id, source })),
         };
         let attempt = Attempt::new(arguments, id, contract);
         // "Not found" must have been true after the call had settled, so check before asking.
-        let settled = self.may_be_freed(doubt, self.now()).await;
-        let (doubt, refused) = match settled {
+        let (doubt, refused) = match self.may_be_freed(doubt, self.now()).await {
             Ok(doubt) => (doubt, None),
             Err(refused) => (refused.machine, Some(refused.reason)),
         };
-        let timeout = doubt.context().timeout();
         let answer = std::panic::AssertUnwindSafe(async { service.find(&attempt).await });
         let answer = std::pin::pin!(futures_util::FutureExt::catch_unwind(answer));
-        let answer = match timeout {
+        let answer = match doubt.context().timeout() {
             None => answer.await,
             Some(limit) => match select(answer, self.inner.clock.sleep(limit)).await {
                 Either::Left((answer, _)) => answer,
@@ -224,12 +220,8 @@ impl Store {
         by: Who<'_>,
         act: Option<Act>,
     ) -> Result<Execution<Completed>, Refused<InDoubt, EffectError>> {
-        let fact = CallFact::Confirmed {
-            applied: true,
-            reason: receipt.clone(),
-            at: self.now(),
-            overridden: false,
-        };
+        let (at, reason) = (self.now(), receipt.clone());
+        let fact = CallFact::Confirmed { applied: true, reason, at, overridden: false };
         self.settle_doubt(doubt, (by, fact), act, |doubt| doubt.applied(receipt)).await
     }
 
@@ -322,10 +314,8 @@ impl Store {
         };
         let mut next = doubt.fork();
         next.append(who(&GraphRunner::STORE), found);
-        match self.batch().commit(next.machine_mut()).write().await {
-            Ok(()) => Ok((next, liveness)),
-            Err(error) => Err(Refused::new(doubt, error)),
-        }
+        let written = self.batch().commit(next.machine_mut()).write().await;
+        written.map(|()| (next, liveness)).map_err(|error| Refused::new(doubt, error))
     }
 
     /// Fences the worker of a running execution, and puts the execution in doubt.

@@ -5,8 +5,8 @@ use std::{borrow::Cow, sync::Arc};
 
 use crate::{
     actor::{Actor, Anyone, Category, Human},
-    contract::execution::{self},
-    definition::{Definition, Edge, StateDef},
+    contract::execution,
+    definition::{Definition, Edge},
     id::Id,
     journal::Fact,
     stored::Durable,
@@ -79,7 +79,7 @@ impl Left {
         let last = moves.next_back().map_or(first, |(_, last)| last);
         let stored = journal.stored();
         let calls = definition.states.iter().any(|state| state.invocation.is_some());
-        let invokes = calls && first.source().is_some_and(|state| state.invocation.is_some())
+        let invokes = calls && invokes(definition, first.from)
             || known.iter().any(|other| first.leaves_calls_of(other));
         let ends = definition.states[machine.state_index()].terminal;
         let entered = stored.summary.entered + 1;
@@ -134,11 +134,12 @@ struct Step<'a> {
     trigger: &'a str,
 }
 
-impl Step<'_> {
-    fn source(&self) -> Option<&'static StateDef> {
-        self.definition.states.iter().find(|state| state.name == self.from)
-    }
+/// Returns whether a state makes calls.
+pub(super) fn invokes(definition: &Definition, state: &str) -> bool {
+    definition.states.iter().any(|it| it.name == state && it.invocation.is_some())
+}
 
+impl Step<'_> {
     /// Returns whether its state makes calls by this version of the table.
     fn leaves_calls_of(&self, other: &Definition) -> bool {
         let Self { definition, from, .. } = *self;
@@ -150,12 +151,9 @@ impl Step<'_> {
 
     /// Returns whether the table lets it leave calls that are under way.
     fn detaches(&self) -> bool {
-        let states = &self.definition.states;
-        let is_this = |edge: &&Edge| {
-            edge.trigger == self.trigger
-                && states[edge.from].name == self.from
-                && states[edge.to].name == self.to
-        };
-        self.definition.edges.iter().find(is_this).is_some_and(|edge| edge.detach)
+        let Self { definition, from, to, trigger } = *self;
+        let ends = definition.state(from).zip(definition.state(to));
+        let edge = ends.and_then(|(from, to)| definition.edge(from, trigger, to));
+        edge.is_some_and(|edge| edge.detach)
     }
 }

@@ -68,10 +68,8 @@ impl Store {
         next.record(bounded(response.to_owned()), by, self.now());
         let act = Act::new(by, "respond", &[question.id()], "");
         let batch = self.batch().act(Some(act.clone())).commit(next.machine());
-        let written = match batch.write_with(Retry::default()).await {
-            Ok(()) => Ok(next),
-            Err(reason) => Err(Refused::new(question, reason)),
-        };
+        let written = batch.write_with(Retry::default()).await;
+        let written = written.map(|()| next).map_err(|reason| Refused::new(question, reason));
         self.log_refusal([act], written).await
     }
 

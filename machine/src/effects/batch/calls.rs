@@ -6,8 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{
     contract::{CallError, Contract, IdempotencyKey},
-    definition::Definition,
-    effects::{batch::batch::Batch, error::EffectError},
+    effects::{batch::batch::Batch, error::EffectError, leave::invokes},
     future::panic_text,
     id::Id,
     journal::{Digest, Fact},
@@ -105,10 +104,6 @@ fn calls_of(machine: &dyn Durable, state: &str) -> Result<Entered, EffectError> 
         checked.map_err(|breach| failed(format!("option `session`: {breach}")))?;
     }
     Ok(entered)
-}
-
-fn invokes(definition: &Definition, state: &str) -> bool {
-    definition.states.iter().any(|it| it.name == state && it.invocation.is_some())
 }
 
 impl Batch<'_> {
