@@ -8,7 +8,7 @@ use super::{
     wording::{Extent, describe, visible},
 };
 use crate::{
-    actor::who::{Who, who},
+    actor::who::who,
     actor::{Actor, GraphRunner},
     clock::{Millis, later},
     language::{Language, Phrase},
@@ -104,10 +104,6 @@ impl InDoubt {
 
     pub(crate) fn machine_mut(&mut self) -> &mut Execution<Waiting> {
         &mut self.0
-    }
-
-    pub(crate) fn append(&mut self, by: Who<'_>, fact: CallFact) {
-        append(&mut self.0, by, fact);
     }
 
     pub(crate) fn applied(self, receipt: String) -> Execution<Completed> {

@@ -1,16 +1,7 @@
 use std::ops::Deref;
 
-use super::{
-    ActionType, AnyExecution, CallFact, Execution, Progress, append, execution::Waiting, fork,
-    waits_for,
-};
-use crate::{
-    actor::who::who,
-    actor::{GraphRunner, Human},
-    clock::Millis,
-    language::Language,
-    stored::Durable,
-};
+use super::{ActionType, AnyExecution, Execution, Progress, execution::Waiting, fork, waits_for};
+use crate::{actor::GraphRunner, language::Language, stored::Durable};
 
 /// A question that waits for the answer of a person. A [`Gate`](super::Gate) is not a question, nor
 /// is an execution that is [in doubt](super::InDoubt) or waits for the report of its service. A
@@ -48,10 +39,6 @@ impl Question {
 
     pub(crate) fn fork(&self) -> Self {
         Self(fork(&self.0))
-    }
-
-    pub(crate) fn record(&mut self, response: String, by: &Human, at: Millis) {
-        append(&mut self.0, who(by), CallFact::Answered { response, at });
     }
 
     /// The answer is the result of a question to a person. Any other execution returns to RUNNING.

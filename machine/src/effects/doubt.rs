@@ -6,7 +6,7 @@ use crate::{
     actor::{GraphRunner, Human, ToolNode},
     contract::{
         Answered, AnyExecution, Attempt, CallFact, Callable, Evidence, Execution, InDoubt, Perform,
-        Progress, Refusal, Settled, bounded, bounded_receipt,
+        Progress, Refusal, Settled, append, bounded, bounded_receipt,
         execution::{Completed, Failed},
     },
     effects::{
@@ -290,7 +290,7 @@ impl Store {
         settle: impl FnOnce(InDoubt) -> M,
     ) -> Result<M, Refused<InDoubt, EffectError>> {
         let mut next = doubt.fork();
-        next.append(by, fact);
+        append(next.machine_mut(), by, fact);
         Self { act, ..self.clone() }.advance(doubt, settle(next)).await
     }
 
@@ -313,7 +313,7 @@ impl Store {
             return Ok((doubt, liveness));
         };
         let mut next = doubt.fork();
-        next.append(who(&GraphRunner::STORE), found);
+        append(next.machine_mut(), who(&GraphRunner::STORE), found);
         let written = self.batch().commit(next.machine_mut()).write().await;
         written.map(|()| (next, liveness)).map_err(|error| Refused::new(doubt, error))
     }

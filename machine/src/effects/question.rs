@@ -1,6 +1,7 @@
 use crate::{
     actor::Human,
-    contract::{AnyExecution, CallFact, GraphPosition, Progress, Question, bounded},
+    actor::who::who,
+    contract::{AnyExecution, CallFact, GraphPosition, Progress, Question, append, bounded},
     effects::{
         error::{EffectError, StateError},
         resume::at_position,
@@ -65,7 +66,8 @@ impl Store {
         by: &Human,
     ) -> Result<Question, Refused<Question, EffectError>> {
         let mut next = question.fork();
-        next.record(bounded(response.to_owned()), by, self.now());
+        let (response, at) = (bounded(response.to_owned()), self.now());
+        append(next.machine(), who(by), CallFact::Answered { response, at });
         let act = Act::new(by, "respond", &[question.id()], "");
         let batch = self.batch().act(Some(act.clone())).commit(next.machine());
         let written = batch.write_with(Retry::default()).await;

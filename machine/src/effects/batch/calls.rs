@@ -192,7 +192,13 @@ impl Store {
         let Ok(attempts) = attempts.into_iter().collect::<Result<Vec<_>, _>>() else {
             return Ok(Place::New);
         };
-        let own = self.same_calls(entry, &key).await?;
+        // The calls with this key that earlier entries of the machine have made, oldest first.
+        let own: Vec<CallRow> = if entry.is_new {
+            Vec::new()
+        } else {
+            let own = self.inner.backend.same_call(entry.machine, key.to_string()).await?;
+            own.into_iter().flatten().collect()
+        };
         let is_joined = |call| joined.iter().any(|(child, _)| *child == call);
         let (by, is_applied) = match key_state(&attempts, CONTRACTS, id) {
             KeyState::Free => (None, false),
@@ -200,8 +206,8 @@ impl Store {
             KeyState::Applied { by } => (Some(by), true),
         };
         if let Some(by) = by {
-            let holder = self.holder(by).await?;
-            let is_same = holder.is_none_or(|of| of == action);
+            let holder = self.readable(by).await?;
+            let is_same = holder.is_none_or(|of| of.context().action().digest() == action);
             // A call of an earlier entry, whose outcome the machine has not taken.
             if own.iter().any(|it| it.id == by && !it.is_taken()) {
                 match (is_same, is_joined(by)) {
@@ -227,24 +233,6 @@ impl Store {
             return Ok(Place::Joins(call.id));
         }
         Ok(Place::New)
-    }
-
-    /// The digest of the action of an execution; `None` if that cannot be read.
-    async fn holder(&self, id: Id) -> Result<Option<Digest>, EffectError> {
-        Ok(self.readable(id).await?.map(|execution| execution.context().action().digest()))
-    }
-
-    /// The calls with this key that earlier entries of the machine have made, oldest first.
-    async fn same_calls(
-        &self,
-        entry: &Entry,
-        key: &IdempotencyKey,
-    ) -> Result<Vec<CallRow>, EffectError> {
-        if entry.is_new {
-            return Ok(Vec::new());
-        }
-        let own = self.inner.backend.same_call(entry.machine, key.to_string()).await?;
-        Ok(own.into_iter().flatten().collect())
     }
 }
 
