@@ -223,7 +223,20 @@ pub(crate) fn is_east_asian(script: Script) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::contract::visible as shown;
+    use super::Illegible;
+
+    fn shown(text: &str) -> String {
+        let marks = Illegible::of(text);
+        let mut shown = String::new();
+        for (number, one) in text.chars().enumerate() {
+            if marks.has(number) {
+                shown.extend(one.escape_unicode());
+            } else {
+                shown.push(one);
+            }
+        }
+        shown
+    }
 
     #[test]
     fn lookalike_characters_are_marked() {
