@@ -5,15 +5,14 @@ use syn::{Attribute, Expr, ExprLit, Ident, Lit, LitStr, Meta, Type, spanned::Spa
 use super::names::{self, index};
 use crate::{
     model::{Graph, Invocation, Move, Source, Stays},
-    parse::{Approve, Audience, Field, Optional, Upgrade},
-    text,
-    text::bare,
+    parse::{Approve, Audience, Field, Optional, Upgrade, serde},
+    text::{self, bare},
 };
 
 pub(super) fn emit(graph: &Graph<'_>) -> TokenStream {
     let name = graph.stored();
     let docs = doc_text(&graph.declaration.docs);
-    let version = version(graph);
+    let version = Literal::u32_unsuffixed(graph.declaration.options.version.unwrap_or(1));
     let initial = index(graph.initial);
     let states = states(graph);
     let edges = graph.moves.iter().flat_map(|step| edges(graph, step));
@@ -55,11 +54,6 @@ pub(super) fn emit(graph: &Graph<'_>) -> TokenStream {
 fn list(rows: impl Iterator<Item = TokenStream>) -> TokenStream {
     let rows: Vec<TokenStream> = rows.collect();
     if rows.is_empty() { quote!(&[]) } else { quote!(const { &[#(#rows),*] }) }
-}
-
-pub(super) fn version(graph: &Graph<'_>) -> Literal {
-    let version = graph.declaration.options.version.unwrap_or(1);
-    Literal::u32_unsuffixed(version)
 }
 
 fn states(graph: &Graph<'_>) -> impl Iterator<Item = TokenStream> {
@@ -194,8 +188,8 @@ fn computed_fields(graph: &Graph<'_>, step: &Move<'_>, to: usize) -> Vec<String>
     let durable = graph.declaration.options.durable.is_some();
     let state = graph.states[to].written;
     let is_converted = |field: &Field| {
-        let by_state = state.converts() || !graph.derives("Serialize");
-        durable && (by_state || field.converts())
+        let by_state = serde::converts(&state.others) || !graph.derives("Serialize");
+        durable && (by_state || serde::converts(&field.attrs))
     };
     let targets = step.leads.iter().filter(|target| target.to == to);
     let computed: Vec<&Ident> = targets
@@ -237,7 +231,7 @@ fn row(
     quote!(__row::field_for(#name, #ty, #optional, #was, #audience))
 }
 
-pub(super) fn doc_text(docs: &[Attribute]) -> String {
+fn doc_text(docs: &[Attribute]) -> String {
     let lines: Vec<String> = docs
         .iter()
         .filter_map(|attribute| match &attribute.meta {

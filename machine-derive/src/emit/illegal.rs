@@ -7,10 +7,7 @@ use super::{
     names::{self, Names},
     transitions,
 };
-use crate::{
-    model::{State, Trigger},
-    text::bare,
-};
+use crate::{model::State, text::bare};
 
 /// The maximum number of illegal moves for which each gets its own message.
 const MAX_STUBS: usize = 150;
@@ -43,13 +40,13 @@ pub(super) fn emit(names: &Names<'_>) -> TokenStream {
         for trigger in illegal {
             let mut bound = leave.clone();
             if !state.written.terminal {
-                let Trigger { name, .. } = &names.graph.triggers[trigger];
-                bound = format_ident!("{}In{}", names::variant(name), state.name());
+                let trigger = &names.graph.triggers[trigger];
+                bound = format_ident!("{}In{}", names::event(trigger), state.name());
                 // Names can collide: `check` in `InTransit` and `check_in` in `Transit`.
                 if !bounds.insert(bound.to_string()) {
                     bound = format_ident!("{}{}", bound, index);
                 }
-                let message = format!("{label} cannot `{}`", bare(name));
+                let message = format!("{label} cannot `{}`", bare(trigger.name));
                 traits.extend(illegal_trait(&bound, &message, &names.graph.legal_moves(index)));
             }
             methods.extend(method(names, state, trigger, &bound));

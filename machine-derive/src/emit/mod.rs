@@ -76,7 +76,7 @@ pub(crate) fn machine(graph: &Graph<'_>) -> TokenStream {
         handlers::emit(&names),
         links(graph),
     ];
-    names.module(&quote!(#(#parts)*))
+    names.module(&quote!(#(#parts)*), &[&names.any, &names.typed])
 }
 
 /// The targets as the user wrote them, so that an editor leads from a target to its state.

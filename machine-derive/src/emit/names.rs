@@ -30,18 +30,15 @@ impl<'a> Names<'a> {
         let typed = graph.declaration.name.clone();
         let options = &graph.declaration.options;
         let params = Params::of(&graph.declaration.generics);
+        let context = options.context.to_token_stream();
+        let said = quote!(#typed #context);
         // Without the feature, which was reported, the stubs are those of a plain machine.
         let durable = options.durable.is_some() && cfg!(feature = "durable");
         Self {
             graph,
             any: format_ident!("Any{}", typed),
             module: keyword_safe(&graph.stored(), &typed),
-            state: params.free(&{
-                let mut free = vec!["S", "State", "CurrentState"];
-                let context = options.context.to_token_stream();
-                free.retain(|name| !says(&quote!(#typed #context), name));
-                free
-            }),
+            state: params.free(&said),
             params,
             context: options.context.as_ref().map_or_else(|| quote!(()), Type::to_token_stream),
             durable,
@@ -69,14 +66,8 @@ impl<'a> Names<'a> {
         &self.graph.states[step.from]
     }
 
-    /// Wraps the items in the machine's module and re-exports the two that users need most.
-    pub(super) fn module(&self, items: &TokenStream) -> TokenStream {
-        let Self { typed, any, .. } = self;
-        self.module_with(items, &[any, typed])
-    }
-
-    /// Wraps the items in the module, and re-exports some of them.
-    pub(super) fn module_with(&self, items: &TokenStream, exported: &[&Ident]) -> TokenStream {
+    /// Wraps the items in the machine's module, and re-exports some of them.
+    pub(super) fn module(&self, items: &TokenStream, exported: &[&Ident]) -> TokenStream {
         let Self { typed, module, .. } = self;
         let vis = &self.graph.declaration.vis;
         let others = &self.graph.declaration.others;
@@ -130,10 +121,6 @@ impl<'a> Names<'a> {
     /// True if the machine implements `Debug`. After a mistake, the derives may be elsewhere.
     pub(super) fn debug(&self) -> bool {
         self.stub || self.graph.derives("Debug")
-    }
-
-    pub(super) fn keeps(&self) -> bool {
-        self.durable || self.has_context()
     }
 
     /// The getters of the machine, typed or erased, given their bodies.
@@ -244,17 +231,13 @@ pub(super) fn free_in(tokens: &TokenStream) -> Ident {
     format_ident!("{}", free.unwrap_or("AnyOfTheGroup"))
 }
 
-fn says(tokens: &TokenStream, name: &str) -> bool {
+pub(super) fn says(tokens: &TokenStream, name: &str) -> bool {
     any(tokens.clone(), |spot| spot.ident().is_some_and(|ident| ident == name))
 }
 
 /// `Succeed`, the variant of `Event`.
 pub(super) fn event(trigger: &Trigger<'_>) -> Ident {
-    variant(trigger.name)
-}
-
-pub(super) fn variant(trigger: &Ident) -> Ident {
-    format_ident!("{}", pascal(trigger))
+    format_ident!("{}", pascal(trigger.name))
 }
 
 /// `AfterConfirm`, the enum of the targets of a choice.

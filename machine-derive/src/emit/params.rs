@@ -7,6 +7,7 @@ use syn::{
     WherePredicate,
 };
 
+use super::names::says;
 use crate::tokens::{any, walk};
 
 /// The machine's generic parameters, as each generated item needs them.
@@ -59,10 +60,11 @@ impl<'a> Params<'a> {
         self.all.is_empty()
     }
 
-    /// A name for a generated parameter that differs from all of the user's.
-    pub(super) fn free(&self, wanted: &[&str]) -> Ident {
-        let free = wanted.iter().find(|name| !self.all.contains(**name));
-        quote::format_ident!("{}", free.copied().unwrap_or("__Ours"))
+    /// A name for the state's parameter that differs from all of the user's and those in `said`.
+    pub(super) fn free(&self, said: &TokenStream) -> Ident {
+        let is_free = |name: &&str| !self.all.contains(*name) && !says(said, name);
+        let free = ["S", "State", "CurrentState"].into_iter().find(is_free);
+        quote::format_ident!("{}", free.unwrap_or("__Ours"))
     }
 
     pub(super) fn every(&self) -> Used {
@@ -293,16 +295,11 @@ impl Bound {
         let mut equal = TokenStream::new();
         for ty in associated {
             // `U::Item` says nothing about `U`.
-            let is_path = has_path(ty.to_token_stream());
+            let is_path = any(ty.to_token_stream(), |spot| spot.is(0, ':') && spot.is(1, ':'));
             ty.to_tokens(if is_path { &mut arguments } else { &mut equal });
         }
         Some(Self { of, arguments, equal, has_types })
     }
-}
-
-/// True if there is a path of more than one name.
-fn has_path(tokens: TokenStream) -> bool {
-    any(tokens, |spot| spot.is(0, ':') && spot.is(1, ':'))
 }
 
 fn default(param: &GenericParam) -> Option<TokenStream> {

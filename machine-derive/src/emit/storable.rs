@@ -40,7 +40,7 @@ pub(super) fn of_events(names: &Names<'_>) -> TokenStream {
 
 /// Requires the types of fields and payload items, and the context, to be data: each once.
 pub(super) fn requirements(names: &Names<'_>) -> TokenStream {
-    let types = if names.durable { names.graph.plain_types() } else { Vec::new() };
+    let types = names.graph.plain_types();
     let aliases = types.iter().map(|ty| {
         let alias = alias(names, ty);
         quote!(type #alias = #ty;)

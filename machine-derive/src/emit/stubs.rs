@@ -22,7 +22,7 @@ use crate::{
 pub(crate) fn stubs(declaration: &Declaration) -> TokenStream {
     let guess = Guess::of(declaration);
     let names = Names::of_stubs(&guess.graph);
-    names.module(&items(&guess, &names))
+    names.module(&items(&guess, &names), &[&names.any, &names.typed])
 }
 
 /// The stubs, and the enum in place of the typed machine, because derives were expanded for it. It
@@ -50,7 +50,7 @@ pub(crate) fn stubs_beside_the_enum(declaration: &Declaration, mut item: ItemEnu
         }
     });
     let items = items(&guess, &names);
-    let module = names.module_with(&quote!(#items #constructor), &[&names.any]);
+    let module = names.module(&quote!(#items #constructor), &[&names.any]);
     quote! {
         #[allow(dead_code)]
         #item
@@ -143,7 +143,8 @@ fn methods(guess: &Guess<'_>, names: &Names<'_>) -> TokenStream {
             let unknown = std::ptr::eq(brought.ty, &raw const graph.declaration.unknown);
             if unknown { quote!(impl ::core::marker::Sized) } else { brought.ty.to_token_stream() }
         });
-        let next = match transition.first_target() {
+        let targets = transition.leads.targets();
+        let next = match targets.first().map(|target| &target.state) {
             _ if trigger.choice.is_some() => names.after_type(trigger, &state),
             Some(target) if target == "Self" => quote!(Self),
             target => {

@@ -73,8 +73,8 @@ fn method(names: &Names<'_>, step: &Move<'_>) -> TokenStream {
         });
         let body = body::emit(names, step);
         // Not used if the machine keeps nothing.
-        let machine =
-            (names.keeps() || body::uses_source(step)).then(|| hygienic!(let machine = self;));
+        let keeps = names.durable || names.has_context() || body::uses_source(step);
+        let machine = keeps.then(|| hygienic!(let machine = self;));
         hygienic!(#machine #(#renamed)* #body)
     } else {
         let actor = actor_by_permission(names, trigger, step);

@@ -120,7 +120,7 @@ impl Options {
         let guess = transition::guess(&ahead, None).ok();
         let read = errors.read(documented(input), message::malformed_on_of_several);
         let Some(mut transition) = read else { return self.unreadable.extend(guess) };
-        transition.report(errors);
+        errors.repeated(&transition.repeated);
         let name = &transition.trigger;
         if transition.from.is_empty() {
             errors.on(name, message::from_missing(name));

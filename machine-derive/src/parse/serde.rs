@@ -39,7 +39,7 @@ pub(super) fn root(attribute: &Attribute) -> Option<LitStr> {
 }
 
 /// True if an attribute may change how data are written.
-pub(super) fn converts(attributes: &[Attribute]) -> bool {
+pub(crate) fn converts(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         if attribute.path().is_ident("serde") {
             let (options, is_whole) = read(attribute);

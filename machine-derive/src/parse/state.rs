@@ -79,11 +79,6 @@ impl Field {
         let (attrs, was, audience) = (Vec::new(), Vec::new(), Audience::default());
         Self { attrs, name, ty, optional: Optional::Always, audience, lossy: false, was }
     }
-
-    /// True if a serde attribute may change how it is written.
-    pub(crate) fn converts(&self) -> bool {
-        serde::converts(&self.attrs)
-    }
 }
 
 /// Whether data without a field, or an item, can be read.
@@ -130,11 +125,6 @@ impl State {
     /// True if the state or one of its groups has one of these names.
     pub(crate) fn is_among(&self, names: &[Ident]) -> bool {
         names.iter().any(|name| self.is_called(name))
-    }
-
-    /// True if an attribute may change how its data are written.
-    pub(crate) fn converts(&self) -> bool {
-        serde::converts(&self.others)
     }
 
     pub(super) fn read(variant: Variant, errors: &mut Errors) -> Self {
@@ -204,7 +194,7 @@ impl State {
     ) {
         let read = transition::read(attribute);
         if let Some(mut transition) = errors.read(read, message::malformed_on) {
-            transition.report(errors);
+            errors.repeated(&transition.repeated);
             transition.docs = docs;
             self.transitions.push(transition);
         } else {

@@ -6,7 +6,7 @@ use syn::{
 };
 
 use super::{Audience, Branch, Target, keys, marks};
-use crate::{errors::Errors, message};
+use crate::message;
 
 const OPTIONS: [&str; 7] = ["by", "guard", "after", "at", "detach", "was", "from"];
 
@@ -31,7 +31,7 @@ pub(crate) struct Transition {
     /// All of it, where it could not be read.
     pub(crate) unread: TokenStream,
     /// Options that are given a second time.
-    repeated: Vec<Ident>,
+    pub(super) repeated: Vec<Ident>,
 }
 
 /// `guard = path -> Error`: a function that looks at the source, and the type that it refuses with.
@@ -84,10 +84,6 @@ impl Transition {
         computed.chain(self.leads.expressions()).collect()
     }
 
-    pub(crate) fn first_target(&self) -> Option<&Ident> {
-        self.leads.targets().first().map(|target| &target.state)
-    }
-
     fn read_option(&mut self, key: &Ident, input: ParseStream<'_>) -> syn::Result<()> {
         if key == "detach" {
             self.detach = Some(key.clone());
@@ -111,11 +107,6 @@ impl Transition {
             _ => return Err(message::unknown_key(key, &OPTIONS)),
         }
         Ok(())
-    }
-
-    /// Reports what could be read and is wrong all the same.
-    pub(super) fn report(&self, errors: &mut Errors) {
-        errors.repeated(&self.repeated);
     }
 }
 
