@@ -25,11 +25,6 @@ pub(crate) enum Branch {
     },
 }
 
-enum Part<'a> {
-    Target(&'a Target),
-    Expression(&'a Expr),
-}
-
 /// `pattern if guard => branch`.
 pub(crate) struct Arm {
     pub(crate) pattern: Pat,
@@ -55,40 +50,36 @@ pub(crate) struct Given {
 impl Branch {
     /// The targets, in the order in which they are written.
     pub(crate) fn targets(&self) -> Vec<&Target> {
-        let target = |part| if let Part::Target(target) = part { Some(target) } else { None };
-        self.parts().into_iter().filter_map(target).collect()
+        let mut targets = Vec::new();
+        self.collect(&mut targets, &mut Vec::new());
+        targets
     }
 
     /// The conditions and the values, in the order in which they are written.
-    pub(crate) fn expressions(&self) -> impl Iterator<Item = &Expr> {
-        let value = |part| if let Part::Expression(value) = part { Some(value) } else { None };
-        self.parts().into_iter().filter_map(value)
+    pub(crate) fn expressions(&self) -> Vec<&Expr> {
+        let mut expressions = Vec::new();
+        self.collect(&mut Vec::new(), &mut expressions);
+        expressions
     }
 
-    fn parts(&self) -> Vec<Part<'_>> {
-        let mut parts = Vec::new();
-        self.collect(&mut parts);
-        parts
-    }
-
-    fn collect<'a>(&'a self, parts: &mut Vec<Part<'a>>) {
+    fn collect<'a>(&'a self, targets: &mut Vec<&'a Target>, expressions: &mut Vec<&'a Expr>) {
         match self {
             Self::To(target) => {
-                parts.push(Part::Target(target));
-                parts.extend(target.items.iter().map(|item| Part::Expression(&item.value)));
+                targets.push(target);
+                expressions.extend(target.items.iter().map(|item| &item.value));
             }
             Self::If { condition, then, otherwise, .. } => {
-                parts.push(Part::Expression(condition));
-                then.collect(parts);
+                expressions.push(condition);
+                then.collect(targets, expressions);
                 if let Some(otherwise) = otherwise {
-                    otherwise.collect(parts);
+                    otherwise.collect(targets, expressions);
                 }
             }
             Self::Match { on, arms, .. } => {
-                parts.push(Part::Expression(on));
+                expressions.push(on);
                 for arm in arms {
-                    parts.extend(arm.guard.iter().map(Part::Expression));
-                    arm.branch.collect(parts);
+                    expressions.extend(&arm.guard);
+                    arm.branch.collect(targets, expressions);
                 }
             }
         }
