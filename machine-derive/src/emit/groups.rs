@@ -8,7 +8,7 @@ use super::{
     transitions,
 };
 use crate::{
-    model::{Graph, Move, State},
+    model::{Graph, Move},
     paths::one_level_down,
     text::bare,
 };
@@ -23,10 +23,11 @@ pub(super) fn emit(names: &Names<'_>) -> TokenStream {
     let mut seals = TokenStream::new();
     let mut traits = TokenStream::new();
     for (name, members) in groups {
+        let labels = members.iter().map(|state| names.graph.states[*state].label.as_str());
         let group = Group {
             name,
             seal: format_ident!("{}Seal", bare(name)),
-            states: members.iter().map(|state| &names.graph.states[*state]).collect(),
+            labels: labels.collect::<Vec<_>>().join(", "),
             members,
             triggers: names.graph.triggers_of(name),
         };
@@ -49,7 +50,7 @@ struct Group<'a> {
     /// The sealing trait, which other code cannot name.
     seal: Ident,
     members: Vec<usize>,
-    states: Vec<&'a State<'a>>,
+    labels: String,
     triggers: Vec<usize>,
 }
 
@@ -72,11 +73,12 @@ impl Group<'_> {
     /// The public trait, its implementations, and the methods of all states of the group.
     fn public(&self, names: &Names<'_>) -> TokenStream {
         let (name, seal, refusal) = (self.name, &self.seal, self.refusal());
-        let about = format!("The states of the group: {}.", self.labels());
+        let about = format!("The states of the group: {}.", self.labels);
         let fields = fields::of_all(names, &self.members);
-        let members = self.states.iter().map(|state| {
-            let (generics, ty, predicates) = names.for_state(state);
-            let moves = self.moves_of(names.graph, state);
+        let members = self.members.iter().map(|state| {
+            let (generics, ty, predicates) = names.for_state(&names.graph.states[*state]);
+            let moves = names.graph.leaving(*state);
+            let moves = moves.filter(|step| self.triggers.contains(&step.trigger));
             let methods = moves.map(|step| member(names, step));
             quote! {
                 impl #generics __groups::#seal for #ty #predicates { #(#methods)* }
@@ -102,16 +104,14 @@ impl Group<'_> {
         let params = transitions::params(names.graph, step);
         let result =
             |state: &TokenStream| transitions::result(names, step, &hygienic!(Self), state);
-        let errors = step.guard.map(|_| transitions::errors());
         let stays = step.leads.iter().any(|target| target.stays);
         let to = if stays && !step.is_choice() {
             "itself".to_owned()
         } else {
             names.graph.targets_text(step)
         };
-        let docs = transitions::docs(step);
         let about = format!("From each state of [`{}`] to {to}.", bare(group));
-        let unnamed = transitions::unnamed(names, step);
+        let docs = transitions::docs(names, step, &about);
         let actors = step.by;
         let mentioned = result(&hygienic!(Self));
         let state = names::free_in(&quote!(#group #(#params)* #mentioned #(#actors)*));
@@ -124,9 +124,6 @@ impl Group<'_> {
         hygienic! {
             impl<#state: #group> #typed<#state> {
                 #docs
-                #[doc = #about]
-                #unnamed
-                #errors
                 pub fn #name(self, #(#params,)* #by) -> #result {
                     <#state as __groups::#seal>::#name(
                         self, #(#items,)* __sealed::Asked(()), #actor
@@ -144,26 +141,10 @@ impl Group<'_> {
         })
     }
 
-    /// The moves out of a state that are declared for the group.
-    fn moves_of<'g>(
-        &'g self,
-        graph: &'g Graph<'_>,
-        state: &'g State<'_>,
-    ) -> impl Iterator<Item = &'g Move<'g>> {
-        let from = graph.state(state.name()).into_iter();
-        let moves = from.flat_map(|from| graph.leaving(from));
-        moves.filter(|step| self.triggers.contains(&step.trigger))
-    }
-
-    fn labels(&self) -> String {
-        let labels: Vec<&str> = self.states.iter().map(|state| state.label.as_str()).collect();
-        labels.join(", ")
-    }
-
     /// The compile error for a state that is not in the group.
     fn refusal(&self) -> TokenStream {
         let message = format!("`{{Self}}` is not a state of the group `{}`", bare(self.name));
-        let note = format!("the states of the group: {}", self.labels());
+        let note = format!("the states of the group: {}", self.labels);
         quote! {
             #[diagnostic::on_unimplemented(
                 message = #message, label = "not in the group", note = #note

@@ -54,14 +54,10 @@ fn method(names: &Names<'_>, step: &Move<'_>) -> TokenStream {
     let name = trigger.name;
     let params = params(names.graph, step);
     let result = result(names, step, &hygienic!(Self), &names.state_type(from));
-    let errors = step.guard.map(|_| errors());
-    let docs = docs(step);
     let about = format!("{} to {}.", from.label, names.graph.targets_text(step));
-    let unnamed = unnamed(names, step);
-
-    let restricted = !step.by.is_empty();
+    let docs = docs(names, step, &about);
     // No type parameter: it would hide a state or a type of the user's that has its name.
-    let by = restricted.then(|| {
+    let by = (!step.by.is_empty()).then(|| {
         let (may, from) = (names::may(trigger), names.state_type(from));
         hygienic!(by: &impl #may<#from>)
     });
@@ -82,9 +78,6 @@ fn method(names: &Names<'_>, step: &Move<'_>) -> TokenStream {
     };
     hygienic! {
         #docs
-        #[doc = #about]
-        #unnamed
-        #errors
         #lints
         pub fn #name(self, #(#params,)* #by) -> #result {
             #body
@@ -92,10 +85,23 @@ fn method(names: &Names<'_>, step: &Move<'_>) -> TokenStream {
     }
 }
 
-/// The doc comment of the transition, as a paragraph of its own.
-pub(super) fn docs(step: &Move<'_>) -> Option<TokenStream> {
+/// The documentation of a method: the doc comment of the transition, `about`, that it takes no
+/// actor, where a journal could name one, and what a guard does.
+pub(super) fn docs(names: &Names<'_>, step: &Move<'_>, about: &str) -> TokenStream {
     let docs = &step.written.docs;
-    (!docs.is_empty()).then(|| hygienic!(#(#docs)* #[doc = ""]))
+    let docs = (!docs.is_empty()).then(|| hygienic!(#(#docs)* #[doc = ""]));
+    let unnamed = (names.durable && step.by.is_empty()).then(|| {
+        let about = format!(
+            "It takes no actor, so the journal names none; [`{}::apply`] records its actor.",
+            names.any
+        );
+        hygienic!(#[doc = ""] #[doc = #about])
+    });
+    let errors = step.guard.map(|_| {
+        let about = "# Errors\n\nThe machine as it was, when the guard refuses.";
+        hygienic!(#[doc = ""] #[doc = #about])
+    });
+    hygienic!(#docs #[doc = #about] #unnamed #errors)
 }
 
 /// The return type of the method: the machine in its next state or, for a choice, its outcome; if a
@@ -131,22 +137,6 @@ fn next(names: &Names<'_>, step: &Move<'_>, state: &TokenStream) -> TokenStream 
         [target] if !target.stays => names.typed_in(&names.graph.states[target.to]),
         _ => names.typed_with(state),
     }
-}
-
-pub(super) fn errors() -> TokenStream {
-    let about = "# Errors\n\nThe machine as it was, when the guard refuses.";
-    hygienic!(#[doc = ""] #[doc = #about])
-}
-
-/// The documentation of a method that takes no actor, where a journal could name one.
-pub(super) fn unnamed(names: &Names<'_>, step: &Move<'_>) -> Option<TokenStream> {
-    (names.durable && step.by.is_empty()).then(|| {
-        let about = format!(
-            "It takes no actor, so the journal names none; [`{}::apply`] records its actor.",
-            names.any
-        );
-        hygienic!(#[doc = ""] #[doc = #about])
-    })
 }
 
 /// Calls the guard, if there is one, and makes the move through the separate function.
