@@ -27,23 +27,22 @@ pub(crate) fn derive(item: TokenStream) -> syn::Result<TokenStream> {
 
 fn arm(variant: &Variant) -> TokenStream {
     let name = &variant.ident;
-    let own = name.to_string().to_snake_case();
-    let mut class = quote!(Self::#name { .. } => #own);
-    let source = variant.fields.members().last();
+    let mut is_of_source = false;
     for attribute in &variant.attrs {
-        class = match &attribute.meta {
+        match &attribute.meta {
             Meta::NameValue(meta) if meta.path.is_ident("class") => {
                 let given = &meta.value;
                 return quote!(Self::#name { .. } => #given);
             }
-            Meta::List(list) if list.tokens.to_string() == "transparent" => {
-                quote!(Self::#name { #source: error, .. } => error.class())
-            }
-            Meta::Path(path) if path.is_ident("class") => {
-                quote!(Self::#name { #source: error, .. } => error.class())
-            }
-            _ => class,
-        };
+            Meta::NameValue(_) => {}
+            Meta::List(list) => is_of_source |= list.tokens.to_string() == "transparent",
+            Meta::Path(path) => is_of_source |= path.is_ident("class"),
+        }
     }
-    class
+    if is_of_source {
+        let source = variant.fields.members().last();
+        return quote!(Self::#name { #source: error, .. } => error.class());
+    }
+    let own = name.to_string().to_snake_case();
+    quote!(Self::#name { .. } => #own)
 }

@@ -179,7 +179,7 @@ fn only_after(graph: &Graph<'_>, errors: &mut Errors) {
             let path = if index == graph.initial {
                 Some(format!("the machine begins in {}", state.label))
             } else {
-                graph.path(graph.initial, index, &avoid)
+                graph.path(graph.initial, index, &avoid, |_, _| true)
             };
             if let Some(path) = path {
                 let span = gates.first().map_or(state.name().span(), Ident::span);

@@ -132,14 +132,12 @@ impl<'a> Scope<'a> {
                 hygienic!(let #context = &machine.context;)
             }
         });
-        let status = self.use_of("status").filter(|status| !self.is_shadowed(status));
+        // If a field or a payload item has this name, using it is an error.
+        let status = self.use_of("status").filter(|status| {
+            self.from.written.field(status).is_none() && !self.items.contains(status)
+        });
         let status = status.map(|status| hygienic!(let #status = Status::#name;));
         hygienic!(#context #source #status)
-    }
-
-    /// True if a field or a payload item has this name; using it is then an error.
-    fn is_shadowed(&self, name: &Ident) -> bool {
-        self.from.written.field(name).is_some() || self.items.contains(&name)
     }
 
     fn carried(&self, field: &Ident) -> TokenStream {
@@ -220,8 +218,13 @@ fn target(names: &Names<'_>, scope: &Scope<'_>, target: &Target<'_>) -> TokenStr
     };
     let marker = names.params.marker().map(|_| hygienic!(marker: ::core::marker::PhantomData,));
     let next = hygienic!(#typed { #kept #marker #state });
-    let next = if step.is_choice() { wrap(names.graph, step, target, &next) } else { next };
-    hygienic!(#(#computed)* #bound #next)
+    if !step.is_choice() {
+        return hygienic!(#(#computed)* #bound #next);
+    }
+    let trigger = names.trigger(step);
+    let (after, stays) = (names::after(trigger), trigger.may_stay() && target.stays);
+    let variant = names.graph.variant(if stays { Way::Same } else { Way::To(target.to) });
+    hygienic!(#(#computed)* #bound #after::#variant(#next))
 }
 
 fn next_state(graph: &Graph<'_>, scope: &Scope<'_>, target: &Target<'_>) -> TokenStream {
@@ -255,19 +258,4 @@ fn next_state(graph: &Graph<'_>, scope: &Scope<'_>, target: &Target<'_>) -> Toke
 
 fn computed_name(field: &Ident) -> Ident {
     format_ident!("computed_{}", bare(field), span = Span::mixed_site())
-}
-
-/// The machine of one branch, as the variant that it is.
-fn wrap(
-    graph: &Graph<'_>,
-    step: &Move<'_>,
-    target: &Target<'_>,
-    machine: &TokenStream,
-) -> TokenStream {
-    let trigger = &graph.triggers[step.trigger];
-    let after = names::after(trigger);
-    let stays = trigger.may_stay() && target.stays;
-    let way = if stays { Way::Same } else { Way::To(target.to) };
-    let variant = graph.variant(way);
-    hygienic!(#after::#variant(#machine))
 }

@@ -77,7 +77,7 @@ fn moves(names: &Names<'_>) -> TokenStream {
     let (any, event) = (names.any_type(), names.event_type());
     let admitted = guards.is_some().then(|| make_admitted(names));
     let admit = if guards.is_some() { hygienic!(__admitted) } else { hygienic!(apply) };
-    let (given, passed) = (actor(names), actor_passed(names));
+    let (given, passed) = actor(names);
     let anyone = (!names.asks_who()).then(|| hygienic!(let by = &__machine::actor::Anyone;));
     hygienic! {
         impl #generics #any #predicates {
@@ -210,19 +210,16 @@ pub(super) fn narrow(names: &Names<'_>, state: &State<'_>) -> TokenStream {
     }
 }
 
-/// The parameter for who makes the move, if the machine asks.
-fn actor(names: &Names<'_>) -> Option<TokenStream> {
-    names.asks_who().then(|| hygienic!(by: &impl __machine::actor::Actor,))
-}
-
-fn actor_passed(names: &Names<'_>) -> Option<TokenStream> {
-    names.asks_who().then(|| hygienic!(by))
+/// The parameter and the argument for who makes the move, if the machine asks.
+fn actor(names: &Names<'_>) -> (Option<TokenStream>, Option<TokenStream>) {
+    let asks = names.asks_who();
+    (asks.then(|| hygienic!(by: &impl __machine::actor::Actor,)), asks.then(|| hygienic!(by)))
 }
 
 /// Makes a move whose guard has already admitted it.
 fn make_admitted(names: &Names<'_>) -> TokenStream {
     let event = names.event_type();
-    let (given, passed) = (actor(names), actor_passed(names));
+    let (given, passed) = actor(names);
     let guarded = names.graph.moves.iter().filter(|step| step.guard.is_some());
     let arms = guarded.map(|step| {
         let (pattern, made) = (pattern(names, step), make_move(names, step));

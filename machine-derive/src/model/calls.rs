@@ -36,7 +36,7 @@ impl<'a> Graph<'a> {
             let mut leads = step.leads.iter().filter(|target| target.to == to);
             !step.needs_a_person() && leads.any(|target| !target.stays)
         };
-        let path = |start| self.path_along(start, state, &[], enters);
+        let path = |start| self.path(start, state, &[], enters);
         path(self.initial).or_else(|| path(state))
     }
 

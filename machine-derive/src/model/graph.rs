@@ -7,8 +7,7 @@ use syn::{Expr, Ident, LitStr, Path, Type};
 use super::Invocation;
 use crate::{
     message::Message,
-    parse::Audience,
-    parse::{self, Declaration, Field, Transition},
+    parse::{self, Audience, Declaration, Field, Transition},
     text::bare,
 };
 
@@ -189,7 +188,8 @@ impl<'a> Graph<'a> {
     }
 
     pub(crate) fn derives(&self, name: &str) -> bool {
-        self.declaration.derives(name)
+        let mut last = self.declaration.derives.iter().filter_map(|path| path.segments.last());
+        last.any(|last| last.ident == name)
     }
 
     /// The moves out of a state, which are adjacent: moves are in the order of their states.
@@ -232,14 +232,9 @@ impl<'a> Graph<'a> {
         closure(ends, |state| into[state].iter().copied())
     }
 
-    /// A shortest path from `start` to `end` that avoids some states, as in
-    /// `DRAFT -submit-> OPEN`. A path has at least one step.
-    pub(crate) fn path(&self, start: usize, end: usize, avoid: &[usize]) -> Option<String> {
-        self.path_along(start, end, avoid, |_, _| true)
-    }
-
-    /// Such a path, of these moves to these states only.
-    pub(super) fn path_along(
+    /// A shortest path from `start` to `end` that avoids some states and takes only some moves, as
+    /// in `DRAFT -submit-> OPEN`. A path has at least one step.
+    pub(crate) fn path(
         &self,
         start: usize,
         end: usize,
@@ -296,16 +291,11 @@ impl<'a> Graph<'a> {
             let once = declared.iter().filter(|(_, other)| other.trigger == *name).count() == 1;
             let trigger = self.trigger_index.get(&bare(name)).copied().filter(|_| once)?;
             let is_it = |step: &Move<'_>| step.trigger == trigger && step.group == Some(group);
-            self.members(group).all(|state| self.leaving(state).any(is_it)).then_some(trigger)
+            let is_member = |state: &usize| self.states[*state].written.groups.contains(group);
+            let mut members = (0..self.states.len()).filter(is_member);
+            members.all(|state| self.leaving(state).any(is_it)).then_some(trigger)
         });
         triggers.collect()
-    }
-
-    fn members<'g>(&'g self, group: &'g Ident) -> impl Iterator<Item = usize> + 'g {
-        let states = self.states.iter().enumerate();
-        states
-            .filter(move |(_, state)| state.written.groups.contains(group))
-            .map(|(index, _)| index)
     }
 
     /// The group for which this move was declared, if it is a method of the whole group.

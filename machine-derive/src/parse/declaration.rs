@@ -53,11 +53,6 @@ impl Declaration {
         });
         self.others.iter().chain(of_states).any(|it| it.path().is_ident("deprecated"))
     }
-
-    pub(crate) fn derives(&self, name: &str) -> bool {
-        let mut last = self.derives.iter().filter_map(|path| path.segments.last());
-        last.any(|last| last.ident == name)
-    }
 }
 
 /// Attributes that mean the same on the machine's module as on the enum.
@@ -108,13 +103,7 @@ pub(crate) fn declaration(
     let mut states: Vec<State> = states.collect();
     if states.is_empty() {
         errors.on(&item.ident, message::no_states());
-        states.push(State::read(
-            syn::parse_quote!(
-                #[initial]
-                Idle
-            ),
-            errors,
-        ));
+        states.push(State::read(syn::parse_quote! { #[initial] Idle }, errors));
     }
     let (shared, is_whole) = shared::give(&options.fields, &mut states, errors);
     Some(Declaration {
