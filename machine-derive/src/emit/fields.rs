@@ -20,6 +20,7 @@ pub(super) fn emit(names: &Names<'_>) -> TokenStream {
     }
     let seals = (!names.stub).then(|| {
         let traits = fields.iter().map(|field| field.declared(names));
+        let members = fields.iter().map(|field| field.members(names));
         quote! {
             // Only the declaration says which states have a field: other code cannot name this
             // type.
@@ -27,9 +28,9 @@ pub(super) fn emit(names: &Names<'_>) -> TokenStream {
                 pub struct Seal;
             }
             #(#traits)*
+            #(#members)*
         }
     });
-    let members = fields.iter().filter(|_| !names.stub).map(|field| field.members(names));
     let of_typed = fields.iter().map(|field| field.of_typed(names));
     let of_any = fields.iter().map(|field| field.of_any(names));
     let (typed, any) = (names.typed_with(&names.state), names.any_type());
@@ -37,7 +38,6 @@ pub(super) fn emit(names: &Names<'_>) -> TokenStream {
     let (generics, _) = names.for_all();
     quote! {
         #seals
-        #(#members)*
 
         impl #generics_and_state #typed #predicates {
             #(#of_typed)*

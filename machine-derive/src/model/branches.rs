@@ -63,34 +63,25 @@ impl<'a> Branches<'_, 'a> {
     /// Adds the targets of a branch behind a condition, whose pattern binds these names.
     fn resolve_where(&mut self, names: Vec<Ident>, condition: String, branch: &'a Branch) {
         let before = self.bound.len();
-        self.bind(names);
+        for name in &names {
+            if self.graph.is_ours(name) {
+                self.errors.on(name, message::binding_of_ours(name));
+            }
+        }
+        self.bound.extend(names);
         self.path.push(condition);
         self.resolve(branch);
         self.path.pop();
         self.bound.truncate(before);
     }
 
-    fn bind(&mut self, names: Vec<Ident>) {
-        let has_context = self.graph.declaration.options.context.is_some();
-        for name in &names {
-            if name == "source" || name == "status" || name == "context" && has_context {
-                self.errors.on(name, message::binding_of_ours(name));
-            }
-        }
-        self.bound.extend(names);
-    }
-
     fn target(&mut self, written: &'a parse::Target) -> Option<Target<'a>> {
-        let states = &self.graph.declaration.states;
-        let index =
-            if written.stays() { Some(self.from) } else { self.graph.state(&written.state) };
-        let Some(to) = index else {
-            let names: Vec<&Ident> = states.iter().map(|state| &state.name).collect();
+        let Some(to) = self.graph.target(self.from, written) else {
             let unknown = &written.state;
-            self.errors.on(unknown, message::unknown_state(unknown, &names));
+            self.errors.on(unknown, message::unknown_state(unknown, &self.graph.names()));
             return None;
         };
-        let target = &states[to];
+        let target = self.graph.states[to].written;
         if target.unnamed {
             // Reported; its fields are unknown.
             return None;

@@ -22,11 +22,10 @@ pub(super) fn check(
     errors: &mut Errors,
 ) {
     let source = &graph.declaration.states[from];
-    let has_context = graph.declaration.options.context.is_some();
     let mut expressions = transition.expressions();
     source_is_used_in_one_way(source, &expressions, errors);
     expressions.extend(&transition.after);
-    let names = Names { source, has_context, brought, noted };
+    let names = Names { graph, source, brought, noted };
     for expression in expressions {
         names.are_clear(expression, errors);
     }
@@ -34,16 +33,15 @@ pub(super) fn check(
 
 /// Reports every name in an invocation that could mean two things.
 pub(super) fn check_invocation(graph: &Graph<'_>, state: &parse::State, errors: &mut Errors) {
-    let has_context = graph.declaration.options.context.is_some();
-    let names = Names { source: state, has_context, brought: &[], noted: &[] };
+    let names = Names { graph, source: state, brought: &[], noted: &[] };
     for expression in state.invoke.iter().flat_map(Invoke::expressions) {
         names.are_clear(expression, errors);
     }
 }
 
 struct Names<'n> {
+    graph: &'n Graph<'n>,
     source: &'n parse::State,
-    has_context: bool,
     brought: &'n [Brought<'n>],
     /// The items that were reported already.
     noted: &'n [Ident],
@@ -51,7 +49,7 @@ struct Names<'n> {
 
 impl Names<'_> {
     fn are_clear(&self, expression: &Expr, errors: &mut Errors) {
-        let Self { source, has_context, brought, noted } = *self;
+        let Self { graph, source, brought, noted } = *self;
         let mut reported: Vec<Ident> = Vec::new();
         let by_field_only = scope::uses_of_source(expression.to_token_stream()).1.is_none();
         for name in scope::names(expression.to_token_stream()) {
@@ -61,8 +59,7 @@ impl Names<'_> {
             }
             let of_source = source.field(&name).is_some();
             let of_payload = brought.iter().any(|brought| *brought.name == name);
-            let ours = name == "source" || name == "status" || name == "context" && has_context;
-            let meanings = [of_source, of_payload, ours];
+            let meanings = [of_source, of_payload, graph.is_ours(&name)];
             if meanings.iter().filter(|meaning| **meaning).count() < 2
                 || noted.contains(&name)
                 || reported.contains(&name)

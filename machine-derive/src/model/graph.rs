@@ -212,6 +212,17 @@ impl<'a> Graph<'a> {
         self.state_index.get(&name.to_string()).copied()
     }
 
+    /// The state that a target means in a transition of this one.
+    pub(super) fn target(&self, from: usize, target: &parse::Target) -> Option<usize> {
+        if target.stays() { Some(from) } else { self.state(&target.state) }
+    }
+
+    /// True for a name that every expression has.
+    pub(super) fn is_ours(&self, name: &Ident) -> bool {
+        let has_context = self.declaration.options.context.is_some();
+        name == "source" || name == "status" || name == "context" && has_context
+    }
+
     /// True if some state restricts this trigger to certain actors.
     pub(crate) fn is_restricted(&self, trigger: usize) -> bool {
         self.moves_of(trigger).any(|step| !step.by.is_empty())

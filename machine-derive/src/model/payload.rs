@@ -51,7 +51,7 @@ fn brought<'a>(
         .leads
         .targets()
         .into_iter()
-        .filter_map(|target| Some((target, state(graph, from, target)?)))
+        .filter_map(|target| Some((target, graph.states[graph.target(from, target)?].written)))
         .collect();
     let mut brought = Vec::new();
     for (position, item) in transition.payload.iter().enumerate() {
@@ -114,9 +114,4 @@ fn brought<'a>(
         }
     }
     brought
-}
-
-fn state<'a>(graph: &Graph<'a>, from: usize, target: &parse::Target) -> Option<&'a parse::State> {
-    let index = if target.stays() { Some(from) } else { graph.state(&target.state) };
-    index.map(|index| graph.states[index].written)
 }
