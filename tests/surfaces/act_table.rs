@@ -141,37 +141,43 @@ paying       | send stale           | refused: {id} has moved on since you viewe
 ended        | cancel               | refused: {id} is CANCELLED, so it accepts no more messages
 ";
 
-/// The situations, with what a person is offered there. Every act that is not in the table is
-/// refused, because it does not apply.
-pub(super) const OFFERED: &str = "
-gate: approve decline
-expired: cancel
-orphan: cancel
-stale: cancel
-withdrawn:
-behind: approve decline cancel
-pending: cancel
-overtaken: cancel
-stale behind: cancel
-running:
-accepted:
-doubt: confirm confirm
-failed: retry
-failed child: show
-repeated:
-sent:
-contradicted: acknowledge
-question: respond cancel
-answered: respond cancel
-order: send send
-parent: send send
-set aside: requeue send send
-paying: send
-ended:
+/// The situations, with what a person is offered there, and what the machine waits for: the cause
+/// and the start of its text, which are empty for one that has ended. Every act that is not in the
+/// table of acts is refused, because it does not apply.
+const SITUATIONS: &str = "
+gate         | approve decline        | person  | a person, who can `approve`, `decline`
+expired      | cancel                 | person  | a person, who can `cancel`
+orphan       | cancel                 | person  | a person, who can `cancel`
+stale        | cancel                 | person  | a person, who can `cancel`
+withdrawn    |                        |         |
+behind       | approve decline cancel | person  | a person, who answers its gate
+pending      | cancel                 | program | its program, which makes the next move: no worker has ever opened this file
+overtaken    | cancel                 | program | its program, which makes the next move
+stale behind | cancel                 | person  | a person, who can `cancel`
+running      |                        | call    | the end of its call, which is under way
+accepted     |                        | service | the report of its service, which has accepted it; due
+doubt        | confirm confirm        | person  | a person, who can `confirm`
+failed       | retry                  |         |
+failed child | show                   |         |
+repeated     |                        |         |
+sent         |                        |         |
+contradicted | acknowledge            |         |
+question     | respond cancel         | person  | a person, who can `respond`, `cancel`
+answered     | respond cancel         | person  | a person, who can `respond`, `cancel`
+order        | send send              | person  | a person, who can `confirm`, `cancel`
+parent       | send send              | child   | its child
+set aside    | requeue send send      | person  | a person, who can `requeue`, `confirm`, `cancel`
+paying       | send                   | person  | a person, who can `accept`
+ended        |                        |         |
 ";
 
 pub(crate) fn situations() -> impl Iterator<Item = &'static str> {
-    OFFERED.trim().lines().map(|row| row.split_once(':').unwrap().0)
+    situation_rows().map(|[situation, ..]| situation)
+}
+
+/// Each situation, what is offered there, and the cause and the start of what it waits for.
+pub(super) fn situation_rows() -> impl Iterator<Item = [&'static str; 4]> {
+    SITUATIONS.trim().lines().map(cells)
 }
 
 /// The answer to an act that does not apply.
@@ -207,9 +213,9 @@ pub(super) fn does_not_apply(situation: &str, act: &str) -> &'static str {
 }
 
 /// The cells of a row.
-fn cells(line: &str) -> [&str; 3] {
-    let mut cells = line.splitn(3, " | ").map(str::trim);
-    [(); 3].map(|()| cells.next().unwrap_or_else(|| panic!("{line}")))
+fn cells<const N: usize>(line: &str) -> [&str; N] {
+    let mut cells = line.splitn(N, " |").map(str::trim);
+    [(); N].map(|()| cells.next().unwrap_or_else(|| panic!("{line}")))
 }
 
 /// The row of an act.

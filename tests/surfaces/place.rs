@@ -28,7 +28,7 @@ use machine_tests::{
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
-use crate::surfaces::http::Served;
+use crate::{store::support::drop_triggers, surfaces::http::Served};
 
 /// A folder with a file in it.
 pub(crate) struct Place {
@@ -123,13 +123,7 @@ impl Place {
     pub(crate) fn edit(&self, sql: &str) {
         let raw = rusqlite::Connection::open(self.file()).unwrap();
         raw.pragma_update(None, "foreign_keys", 0).unwrap();
-        let mut select =
-            raw.prepare("SELECT name FROM sqlite_schema WHERE type = 'trigger'").unwrap();
-        let names: Vec<String> =
-            select.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
-        for name in names {
-            raw.execute(&format!("DROP TRIGGER {name}"), []).unwrap();
-        }
+        drop_triggers(&raw);
         assert!(raw.execute(sql, []).unwrap() > 0, "{sql}");
     }
 

@@ -69,13 +69,15 @@ impl Place {
                 self.store.batch().create(gate.machine()).write().await.unwrap();
                 gate.id().into()
             }
-            // The other machine has performed the same action.
-            "stale" => {
-                let ((first, planned), (second, _)) = (self.gate(to).await, self.gate(to).await);
+            // The other machine has performed the same action. Of the second pair it is the gate,
+            // or what waits behind it.
+            "stale" | "stale behind" => {
+                let ((first, planned), (second, behind)) =
+                    (self.gate(to).await, self.gate(to).await);
                 let other = planned.id();
                 drop(machine_tests::approve(&self.store, first, ann()).await.unwrap());
                 perform(planned, Ok(Applied::new("250 OK"))).await;
-                (second.id(), other).into()
+                (if situation == "stale" { second.id() } else { behind.id() }, other).into()
             }
             // Ann has cancelled the action behind it.
             "withdrawn" => {
@@ -92,14 +94,6 @@ impl Place {
             "overtaken" => {
                 let pending = self.pending(to).await;
                 (pending, self.sent(mail(to)).await).into()
-            }
-            // It waits behind a stale gate.
-            "stale behind" => {
-                let ((first, planned), (_, behind)) = (self.gate(to).await, self.gate(to).await);
-                let other = planned.id();
-                drop(machine_tests::approve(&self.store, first, ann()).await.unwrap());
-                perform(planned, Ok(Applied::new("250 OK"))).await;
-                (behind.id(), other).into()
             }
             "running" => self.running(to).await.into(),
             "accepted" => accepted(&self.store, number).await.id.into(),

@@ -3,7 +3,7 @@
 use machine_tests::samples::{contradicted, mail};
 use serde_json::{Value, json};
 
-use super::{Call, OPERATOR, Place, act_table::OFFERED};
+use super::{Call, OPERATOR, Place, act_table::situation_rows};
 
 /// Without what depends on the moment.
 fn still(document: Value) -> Value {
@@ -33,8 +33,7 @@ impl Place {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_machine_is_shown_alike_in_each_situation() {
     let place = Place::served().await;
-    for (number, row) in (0..).zip(OFFERED.trim().lines()) {
-        let (situation, offered) = row.split_once(':').unwrap();
+    for (number, [situation, offered, ..]) in (0..).zip(situation_rows()) {
         let id = place.make(situation, number).await.id.to_string();
         for audience in ["human", "diagnostic", "internal"] {
             let path = format!("/api/machines/{id}?audience={audience}");
