@@ -15,16 +15,16 @@ use serde_json::{Value, json};
 
 use crate::surfaces::{Place, unknown};
 
-fn id(number: u64) -> Id {
+pub(crate) fn id(number: u64) -> Id {
     format!("00000000-0000-7000-8000-{number:012x}").parse().unwrap()
 }
 
-fn agent(name: &str) -> AgentId {
+pub(crate) fn agent(name: &str) -> AgentId {
     AgentId(name.to_owned())
 }
 
 /// A task that writes to this box.
-fn task(output: u64) -> Task {
+pub(crate) fn task(output: u64) -> Task {
     Task {
         context_box: BoxId(id(0)),
         context_cards: 0,

@@ -88,8 +88,7 @@ async fn a_machine_that_cannot_be_read_does_not_hide_the_others() {
     let place = Place::served().await;
     let good = place.order().await;
     let broken = place.doubt("secret@example.com").await;
-    let digits = broken.to_string().replace('-', "");
-    place.edit(&format!("UPDATE instance SET state = 'secret' WHERE id = x'{digits}'"));
+    place.edit_machine(broken, "UPDATE instance SET state = 'secret' WHERE id = ID");
     let answer = place.read(&format!("/api/machines/{broken}")).await;
     answer.problem(409, "verify");
     assert!(!answer.body.contains("secret"), "{answer:?}");

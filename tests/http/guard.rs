@@ -7,7 +7,7 @@ use serde_json::json;
 use machine::store::Store;
 use machine_console::http::Http;
 
-use crate::surfaces::{Call, OPERATOR, Place, actors, raw, shown};
+use crate::surfaces::{Call, OPERATOR, Place, actors, shown};
 
 /// The status of a request with these header lines.
 async fn status(place: &Place, target: &str, headers: &[String]) -> u16 {
@@ -118,13 +118,12 @@ async fn other_pages_are_allowed_nothing() {
     let place = Place::served().await;
     let address = place.address;
     for origin in ["https://evil.example".to_owned(), format!("http://{address}")] {
-        let text = format!(
+        let request = format!(
             "OPTIONS /api/approvals/approve HTTP/1.1\r\nHost: {address}\r\nOrigin: {origin}\r\n\
              Access-Control-Request-Method: POST\r\nConnection: close\r\n\
              Access-Control-Request-Headers: authorization, content-type\r\n\r\n"
         );
-        let bytes = text.into_bytes();
-        let answer = tokio::task::spawn_blocking(move || raw(address, &bytes)).await.unwrap();
+        let answer = place.raw(request).await;
         assert!(answer.status >= 400, "{answer:?}");
         answer.problem(answer.status, "");
         for name in ["origin", "methods", "headers", "credentials", "private-network"] {

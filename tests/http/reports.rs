@@ -7,14 +7,14 @@ use machine::{
     worker::Worker,
 };
 use machine_console::http::Http;
-use machine_tests::cluster::{Deploy, LIMIT, Live, REFERENCE, Request, accepted, deploy, live};
+use machine_tests::cluster::{Deploy, LIMIT, Live, Request, accepted, deploy, live};
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
 };
 
-use crate::surfaces::{Answer as Reply, Call, OPERATOR, Place, READER, actors, unknown};
+use crate::surfaces::{Answer as Reply, Call, OPERATOR, Place, actors, unknown};
 
 async fn report(place: &Place, call: &Request, body: &Value) -> Reply {
     place.ask(Call::post(&format!("/{}", call.path), body).token(call.token.as_str())).await
@@ -28,21 +28,6 @@ fn applied() -> Value {
 async fn a_service_reports_with_the_token_of_the_call() {
     let place = Place::served().await;
     let call = accepted(&place.store, 17).await;
-    let waits = place.get(&format!("/api/execution/{}/snapshot?audience=internal", call.id)).await;
-    assert_eq!(waits["label"], "WAITING");
-    assert_eq!(
-        (&waits["is_resumable"], &waits["waits_for_service"]),
-        (&json!(false), &json!(true))
-    );
-    assert_eq!((&waits["reference"], &waits["question"]), (&json!(REFERENCE), &Value::Null));
-    assert!(waits["answer_by"].is_i64(), "{waits}");
-    // The reference is for operators.
-    let path = format!("/api/execution/{}/snapshot?audience=diagnostic", call.id);
-    let read = place.ask(Call::get(&path).token(READER)).await;
-    assert!(!read.body.contains(REFERENCE), "{read:?}");
-    let concerns = place.get("/api/attention").await;
-    assert_eq!(concerns["concerns"], json!([]), "it needs no attention");
-
     assert_eq!(report(&place, &call, &applied()).await.is(200), json!({ "report": "settled" }));
     assert_eq!(report(&place, &call, &applied()).await.is(200), json!({ "report": "known" }));
     let other = json!({ "not_applied": "no" });

@@ -15,7 +15,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::surfaces::{Answer, Call};
+use crate::surfaces::{Answer, Call, Ran, bare};
 
 /// A process that does not outlive a test that fails.
 struct Served {
@@ -25,14 +25,8 @@ struct Served {
     token: Option<String>,
 }
 
-fn command(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_machine-cli"));
-    command.args(arguments).env_remove("MACHINE_DB").stdin(Stdio::null());
-    command
-}
-
 fn start(file: &Path, arguments: &[&str]) -> Served {
-    let mut command = command(&["serve"]);
+    let mut command = bare(&["serve"]);
     Served::of(command.arg(file).args(["--listen", "127.0.0.1:0"]).args(arguments))
 }
 
@@ -83,11 +77,8 @@ async fn file() -> (TempDir, std::path::PathBuf, machine::Id) {
     (folder, file, question.id())
 }
 
-fn failed(arguments: &[&str]) -> (i32, String) {
-    let output = command(arguments).output().unwrap();
-    let text = String::from_utf8(output.stderr).unwrap();
-    assert!(!text.contains("panicked"), "{text}");
-    (output.status.code().unwrap(), text)
+fn serve(arguments: &[&str]) -> Ran {
+    Ran::of(bare(&["serve"]).args(arguments))
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -185,14 +176,12 @@ async fn tokens_are_read_from_a_file() {
         ("operator  0123456789abcdef", "line 3"),
     ] {
         std::fs::write(&tokens, format!("# people\n\n{line}\n")).unwrap();
-        let (code, text) = failed(&["serve", db, "--listen", "127.0.0.1:0", "--tokens", &path]);
-        assert_eq!(code, 2, "{line}: {text}");
-        assert!(text.contains("line 3") && text.contains(said), "{line}: {text}");
-        assert!(!text.contains("0123456789abcdef"), "{text}");
+        let ran = serve(&[db, "--listen", "127.0.0.1:0", "--tokens", &path]);
+        ran.failed(2, "line 3");
+        ran.failed(2, said);
+        assert!(!ran.err.contains("0123456789abcdef"), "{ran:?}");
     }
-    let (code, text) = failed(&["serve", db, "--tokens", "/nothing/tokens"]);
-    assert_eq!(code, 2, "{text}");
-    assert!(text.contains("/nothing/tokens"), "{text}");
+    serve(&[db, "--tokens", "/nothing/tokens"]).failed(2, "/nothing/tokens");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -220,38 +209,34 @@ async fn invalid_server_options_are_refused() {
     let db = file.to_str().unwrap();
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
-    let (code, text) = failed(&["serve", db, "--listen", &address]);
-    assert_eq!(code, 1, "{text}");
-    assert!(text.contains(&address) && text.contains("--listen"), "{text}");
+    let busy = serve(&[db, "--listen", &address]);
+    busy.failed(1, &address);
+    busy.failed(1, "--listen");
     for open in ["0.0.0.0:0", "[::]:0", "192.0.2.7:0"] {
-        let (code, text) = failed(&["serve", db, "--listen", open]);
-        assert_eq!(code, 2, "{open}: {text}");
-        assert!(text.contains("--tokens FILE"), "{text}");
+        serve(&[db, "--listen", open]).failed(2, "--tokens FILE");
     }
     for wrong in ["localhost", "127.0.0.1", "127.0.0.1:99999", "x"] {
-        assert_eq!(failed(&["serve", db, "--listen", wrong]).0, 2, "{wrong}");
+        serve(&[db, "--listen", wrong]).failed(2, "");
     }
     for wrong in ["evil.com:1", "http://good.com/", ""] {
-        let (code, text) = failed(&["serve", db, "--listen", "127.0.0.1:0", "--host", wrong]);
-        assert_eq!(code, 2, "{wrong}: {text}");
-        assert!(text.contains("--host") && text.contains("without scheme, port"), "{text}");
+        let ran = serve(&[db, "--listen", "127.0.0.1:0", "--host", wrong]);
+        ran.failed(2, "--host");
+        ran.failed(2, "without scheme, port");
     }
     let nothing = folder.path().join("nothing.db");
-    let (code, text) = failed(&["serve", nothing.to_str().unwrap(), "--listen", "127.0.0.1:0"]);
-    assert_eq!(code, 5, "{text}");
+    serve(&[nothing.to_str().unwrap(), "--listen", "127.0.0.1:0"]).failed(5, "");
     assert!(!nothing.exists());
     let text = folder.path().join("text.db");
     std::fs::write(&text, "this is not a database, and long enough to be read as one").unwrap();
-    let (code, said) = failed(&["serve", text.to_str().unwrap(), "--listen", "127.0.0.1:0"]);
-    assert_ne!(code, 0, "{said}");
+    let ran = serve(&[text.to_str().unwrap(), "--listen", "127.0.0.1:0"]);
+    assert_ne!(ran.code, 0, "{ran:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_open_address_needs_a_token_for_everything() {
     let (_folder, file, _) = file().await;
-    let mut command =
-        command(&["serve", file.to_str().unwrap(), "--listen", "0.0.0.0:0", "--as", "ann"]);
-    let mut served = Served::of(&mut command);
+    let mut command = bare(&["serve"]);
+    let mut served = Served::of(command.arg(&file).args(["--listen", "0.0.0.0:0", "--as", "ann"]));
     served.address.set_ip([127, 0, 0, 1].into());
     let token = served.token.clone().unwrap();
     served.get("/api/health").problem(401, "");

@@ -2,15 +2,13 @@
 
 use std::time::Duration;
 
-use machine::contract::Contract;
 use machine::{
-    Id,
     actor::Human,
-    agent::{AgentId, Agents, BoxId, NewTurn, Task, Terms, TurnId},
-    contract::AnyExecution,
+    agent::{Agents, NewTurn, TurnId},
+    contract::{AnyExecution, Contract},
     observe::Observer,
     store::Prune,
-    view::{self},
+    view,
 };
 use machine_tests::{
     actors::{graph_runner, reasoning_node},
@@ -19,6 +17,7 @@ use machine_tests::{
 use serde_json::json;
 
 use crate::{
+    cli::turns::{agent, id, task},
     http::sse::{Event, Sse},
     surfaces::{Order, Place},
 };
@@ -143,18 +142,9 @@ async fn only_transitions_are_reported_by_default() {
 async fn a_transition_of_an_agent_has_its_events() {
     let place = Place::served().await;
     let (stream, _) = place.stream("events=machine_state&machine=agent_head", None).await;
-    let id =
-        |last: u32| -> Id { format!("01890a5d-ac96-774b-bcce-b302099a805{last}").parse().unwrap() };
-    let (agents, agent) = (Agents::of(&place.store), AgentId("planner".to_owned()));
+    let (agents, agent) = (Agents::of(&place.store), agent("planner"));
     agents.create(&agent).await.unwrap();
-    let task = Task {
-        context_box: BoxId(id(1)),
-        context_cards: 0,
-        output_box: BoxId(id(2)),
-        trace: id(3),
-        terms: Terms::default(),
-    };
-    agents.enqueue(NewTurn { id: TurnId(id(4)), agent, task }).await.unwrap();
+    agents.enqueue(NewTurn { id: TurnId(id(4)), agent, task: task(2) }).await.unwrap();
 
     let (_, events) = take(stream, 1).await;
     let expected = json!([{
