@@ -6,6 +6,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use super::rust_files;
+
 const PAGE: &str = include_str!("../../machine/src/docs/architecture.md");
 
 /// The first columns of the table below this heading.
@@ -23,22 +25,18 @@ const ABOVE: [&str; 9] =
 const BELOW: [&str; 6] = ["tools", "debug", "text", "openapi", "private", "prelude"];
 
 /// The source files of a module, without those of tests.
-fn files(folder: &Path, found: &mut Vec<PathBuf>) {
+fn files(folder: &Path) -> Vec<PathBuf> {
     if !folder.is_dir() {
-        found.push(folder.with_extension("rs"));
-        return;
+        return vec![folder.with_extension("rs")];
     }
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_name().unwrap().to_str().unwrap();
-        if path.is_dir() {
-            if !["conformance", "model", "simulation", "tests"].contains(&name) {
-                files(&path, found);
-            }
-        } else if path.extension().is_some_and(|it| it == "rs") && name != "tests.rs" {
-            found.push(path);
-        }
-    }
+    let mut found = Vec::new();
+    rust_files(folder, &mut found);
+    let of_tests = ["conformance", "model", "simulation", "tests", "tests.rs"];
+    found.retain(|path| {
+        let mut names = path.strip_prefix(folder).unwrap().iter();
+        !names.any(|name| of_tests.contains(&name.to_str().unwrap()))
+    });
+    found
 }
 
 /// The modules of the crate that a file names, outside of its comments and tests.
@@ -93,8 +91,7 @@ fn imports_run_down() {
     // The files that import a module below theirs, each with that module.
     let mut upward = BTreeSet::new();
     for (place, module) in order.iter().enumerate() {
-        let mut found = Vec::new();
-        files(&source.join(module), &mut found);
+        let found = files(&source.join(module));
         assert!(!found.is_empty(), "{module}");
         for file in found {
             for other in named(&fs::read_to_string(&file).unwrap()) {
@@ -111,8 +108,7 @@ fn imports_run_down() {
 
 /// The code of all source files of the library, without tests.
 fn code() -> Vec<String> {
-    let mut found = Vec::new();
-    files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../machine/src"), &mut found);
+    let found = files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../machine/src"));
     let without_tests = |source: String| match source.split_once("#[cfg(test)]\n#[allow") {
         Some((code, _)) => code.to_owned(),
         None => source,

@@ -9,6 +9,8 @@ use std::{
 
 use syn::{File, Item, UseTree, Visibility};
 
+use super::rust_files;
+
 /// The path of a module: `["emit", "body"]`.
 type Module = Vec<String>;
 
@@ -25,7 +27,14 @@ fn imports_form_no_circle() -> io::Result<()> {
     for (source, folder, count) in FOLDERS {
         let mut files = BTreeMap::new();
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(source);
-        read(&root, &Vec::new(), &mut files)?;
+        let mut paths = Vec::new();
+        rust_files(&root, &mut paths);
+        for path in paths {
+            let file = syn::parse_file(&fs::read_to_string(&path)?).map_err(io::Error::other)?;
+            let module = path.strip_prefix(&root).map_err(io::Error::other)?.with_extension("");
+            let names = module.iter().map(|name| name.to_string_lossy().into_owned());
+            files.insert(names.filter(|name| name != "mod" && name != "lib").collect(), file);
+        }
         no_circle(&files, folder, count);
     }
     Ok(())
@@ -49,23 +58,6 @@ fn no_circle(files: &BTreeMap<Module, File>, folder: &[&str], count: usize) {
         arrows.remove(leaf);
     }
     assert!(arrows.is_empty(), "circles among these files of {folder:?}: {arrows:#?}");
-}
-
-fn read(folder: &Path, module: &Module, files: &mut BTreeMap<Module, File>) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let mut inner = module.clone();
-        if path.is_dir() {
-            inner.push(name);
-            read(&path, &inner, files)?;
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            inner.extend((name != "mod" && name != "lib").then_some(name));
-            let file = syn::parse_file(&fs::read_to_string(&path)?);
-            files.insert(inner, file.map_err(io::Error::other)?);
-        }
-    }
-    Ok(())
 }
 
 /// The paths that a file imports, or those that it re-exports.

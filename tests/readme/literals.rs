@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{README, blocks};
+use super::{README, blocks, rust_files};
 
 /// Their subject is text: tools that are known at run time only, a model that follows a script, the
 /// output of programs, and requests over HTTP.
@@ -93,24 +93,11 @@ fn named<'a>(source: &'a str, names: &BTreeSet<String>) -> Vec<&'a str> {
     lines.filter(|line| literals.iter().any(|it| line.contains(it))).collect()
 }
 
-/// The programs of the examples, without their tests.
-fn programs(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            programs(&path, found);
-        } else if path.extension().is_some_and(|it| it == "rs")
-            && !path.to_str().unwrap().contains("/test")
-        {
-            found.push(path);
-        }
-    }
-}
-
-/// The programs whose subject is not text.
+/// The programs of the examples whose subject is not text, without their tests.
 fn typed_programs() -> Vec<PathBuf> {
     let mut found = Vec::new();
-    programs(Path::new("../examples"), &mut found);
+    rust_files(Path::new("../examples"), &mut found);
+    found.retain(|path| !path.to_str().unwrap().contains("/test"));
     assert!(found.len() > 20, "{found:?}");
     found.retain(|path| !ABOUT_TEXT.iter().any(|it| path.ends_with(it)));
     found

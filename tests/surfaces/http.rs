@@ -255,7 +255,7 @@ impl Answer {
 }
 
 /// Sends bytes, and reads until the server closes the connection.
-pub(crate) fn raw(address: SocketAddr, bytes: &[u8]) -> Answer {
+fn raw(address: SocketAddr, bytes: &[u8]) -> Answer {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(STUCK)).unwrap();
     // The server may answer and close before it has read everything.

@@ -17,6 +17,6 @@ mod waits;
 pub(crate) use act_table::situations;
 pub(crate) use cli::{Ran, bare, parsed};
 pub(crate) use http::{
-    Answer, Call, OPERATOR, READER, access, actors, execution, nested, nested_at, raw, shown,
+    Answer, Call, OPERATOR, READER, access, actors, execution, nested, nested_at, shown,
 };
 pub(crate) use place::{AnyOrder, Order, Place, end, unknown};
