@@ -11,17 +11,17 @@ use std::{
 use machine::{
     Id,
     actor::{Actors, Human},
-    contract::{Contract, Execution, NoReceipt},
+    contract::NoReceipt,
     store::Message,
     worker::Worker,
 };
-use machine_tests::STUCK;
+use machine_tests::samples::asked;
 use serde_json::{Value, json};
 
 use crate::{
     browser::browse_file,
-    mail::{Server, work},
-    messages::{AnyClaim, Claim},
+    mail::{Server, rest, work},
+    messages::AnyClaim,
     page::Page,
     site::{ODD, ODD_NAME},
 };
@@ -151,17 +151,11 @@ impl Page {
     }
 
     async fn questions(&self) -> [Id; 2] {
-        let actors = &self.site.actors;
-        let mut ids = Vec::new();
-        for _ in 0..2 {
-            let question = Contract::ecs_request("Which room?", &actors.reasoning_node).unwrap();
-            let mut asked = Execution::new(question)
-                .start(&actors.ecs_node)
-                .suspend("Which room?".to_owned(), &actors.ecs_node);
-            self.site.store.create(&mut asked).await.unwrap();
-            ids.push(asked.id());
+        let mut questions = [asked("Which room?"), asked("Which room?")];
+        for question in &mut questions {
+            self.site.store.create(question).await.unwrap();
         }
-        ids.try_into().unwrap()
+        questions.map(|question| question.id())
     }
 
     /// Claims that workers have set aside, each with a message.
@@ -174,20 +168,12 @@ impl Page {
             self.site.store.send(id, &bad).await.unwrap();
         }
         let actors = Actors::issue("claims").unwrap();
-        let worker = Worker::new(&self.site.store, actors).attempts(1).machine::<AnyClaim>();
-        let idle = tokio::time::timeout(STUCK, worker.run_until_idle());
-        idle.await.expect("the worker rests").unwrap();
+        rest(Worker::new(&self.site.store, actors).attempts(1).machine::<AnyClaim>()).await;
         claims
     }
 
     async fn claims(&self) -> [Id; 2] {
-        let mut ids = Vec::new();
-        for _ in 0..2 {
-            let mut open = Claim::new("a window".to_owned(), "nothing".to_owned());
-            self.site.store.create(&mut open).await.unwrap();
-            ids.push(open.id());
-        }
-        ids.try_into().unwrap()
+        [self.site.claim().await, self.site.claim().await]
     }
 }
 

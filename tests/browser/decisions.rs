@@ -160,10 +160,7 @@ async fn without_a_token_there_are_no_buttons() {
             page.shows("decisions need an operator token").await;
             assert_eq!(page.count("main .primary, main input[type=checkbox]").await, 0);
             // The command is still shown, for people with access to the file.
-            page.run(
-                "document.querySelectorAll('main details').forEach((one) => (one.open = true))",
-            )
-            .await;
+            page.unfold().await;
             page.shows(&format!("machine --db agent.db approve {gate}")).await;
         }
     })

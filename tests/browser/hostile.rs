@@ -19,10 +19,7 @@ async fn script_tags_in_results_stay_text() {
         work(&page.site.store, Server(|_| Ok(Applied::new(HOSTILE)))).await;
         for view in ["#/", &format!("#/machines/{mail}"), "#/sessions/monday"] {
             page.open_as(ANN, view).await;
-            page.run(
-                "document.querySelectorAll('main details').forEach((one) => (one.open = true))",
-            )
-            .await;
+            page.unfold().await;
             page.shows("<b>bob</b>\\u{202e}@example.com").await;
             if view != "#/" {
                 page.shows("<script>window.hacked = 1</script>").await;

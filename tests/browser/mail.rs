@@ -43,7 +43,11 @@ pub(crate) const TAKES: Server = Server(|_| Ok(Applied::new("250 OK queued as 17
 
 /// Sends approved mails until none is left.
 pub(crate) async fn work(store: &Store, server: Server) {
-    let worker = Worker::new(store, Actors::issue("mailer").unwrap()).tool::<SendMail>(server);
+    rest(Worker::new(store, Actors::issue("mailer").unwrap()).tool::<SendMail>(server)).await;
+}
+
+/// Runs a worker until it rests.
+pub(crate) async fn rest(worker: Worker) {
     let idle = tokio::time::timeout(STUCK, worker.run_until_idle());
     idle.await.expect("the worker rests").unwrap();
 }

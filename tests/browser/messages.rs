@@ -1,14 +1,18 @@
 //! Events for machines of a program.
 
 use machine::{
+    Id,
     actor::{Actors, Human},
     machine,
     worker::{Handled, Handler, Task, Worker},
 };
-use machine_tests::STUCK;
 use serde::{Deserialize, Serialize};
 
-use crate::{browser::browse, site::ANN};
+use crate::{
+    browser::browse,
+    mail::rest,
+    site::{ANN, Site},
+};
 
 #[machine(durable)]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -32,12 +36,19 @@ pub(crate) enum Claim {
     },
 }
 
+impl Site {
+    /// A claim that waits for a person.
+    pub(crate) async fn claim(&self) -> Id {
+        let mut open = Claim::new("a broken window".to_owned(), "hunter2".to_owned());
+        self.store.create(&mut open).await.unwrap();
+        open.id()
+    }
+}
+
 #[tokio::test]
 async fn an_event_with_what_it_takes_is_sent() {
     browse(async |page| {
-        let mut open = Claim::new("a broken window".to_owned(), "hunter2".to_owned());
-        page.site.store.create(&mut open).await.unwrap();
-        let id = open.id();
+        let id = page.site.claim().await;
         page.open_as(ANN, &format!("#/machines/{id}")).await;
         page.shows("a broken window").await;
         let shown = page.run("return document.body.textContent").await;
@@ -65,10 +76,8 @@ async fn an_event_with_what_it_takes_is_sent() {
         field.send_keys("1700").await.unwrap();
         page.click("dialog button[type=submit]").await;
         page.shows("messages to it").await;
-        let worker =
-            Worker::new(&page.site.store, Actors::issue("claims").unwrap()).machine::<AnyClaim>();
-        let idle = tokio::time::timeout(STUCK, worker.run_until_idle());
-        idle.await.expect("the worker rests").unwrap();
+        let worker = Worker::new(&page.site.store, Actors::issue("claims").unwrap());
+        rest(worker.machine::<AnyClaim>()).await;
         page.is("h1 .badge", "SETTLED").await;
 
         // The data of the state, compared with the entry before.
@@ -84,9 +93,8 @@ async fn an_event_with_what_it_takes_is_sent() {
 #[tokio::test]
 async fn audiences_see_what_is_theirs() {
     browse(async |page| {
-        let mut open = Claim::new("a broken window".to_owned(), "hunter2".to_owned());
-        page.site.store.create(&mut open).await.unwrap();
-        page.open_as(ANN, &format!("#/machines/{}", open.id())).await;
+        let id = page.site.claim().await;
+        page.open_as(ANN, &format!("#/machines/{id}")).await;
         page.find("header option[value=internal]").await.click().await.unwrap();
         page.shows("hunter2").await;
         assert_eq!(page.run("return location.hash.includes('audience=internal')").await, true);
@@ -110,12 +118,10 @@ impl Handler for Fails {
 #[tokio::test]
 async fn failures_show_their_reason() {
     browse(async |page| {
-        let mut open = Claim::new("a broken window".to_owned(), "hunter2".to_owned());
-        page.site.store.create(&mut open).await.unwrap();
-        let worker = Worker::new(&page.site.store, Actors::issue("claims").unwrap()).handler(Fails);
-        let idle = tokio::time::timeout(STUCK, worker.run_until_idle());
-        idle.await.expect("the worker rests").unwrap();
-        for place in ["#/".to_owned(), format!("#/machines/{}", open.id())] {
+        let id = page.site.claim().await;
+        let worker = Worker::new(&page.site.store, Actors::issue("claims").unwrap());
+        rest(worker.handler(Fails)).await;
+        for place in ["#/".to_owned(), format!("#/machines/{id}")] {
             page.open_as(ANN, &place).await;
             page.shows("the program returned an error; 1 attempt").await;
             page.shows("The audience “internal” sees the error").await;

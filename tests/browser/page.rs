@@ -163,6 +163,12 @@ impl Page {
         self.driver.action_chain().send_keys(keys).perform().await.unwrap();
     }
 
+    /// Opens all that is folded.
+    pub(crate) async fn unfold(&self) {
+        self.run("document.querySelectorAll('main details').forEach((one) => (one.open = true))")
+            .await;
+    }
+
     /// Sends a command of the `DevTools` protocol.
     pub(crate) async fn send(&self, command: &str, parameters: Value) {
         self.driver.cdp().send_raw(command, parameters).await.unwrap();

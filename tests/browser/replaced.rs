@@ -1,7 +1,5 @@
 //! The server or the person is another one than before, in a tab that stays open.
 
-use machine::store::OpenOptions;
-
 use crate::{
     browser::browse,
     site::{ANN, TOM},
@@ -17,11 +15,7 @@ async fn another_file_brings_its_name_and_its_commands() {
         page.click(".card button.primary").await;
 
         // A copy, which knows the position of the page, has other machines by now.
-        let copy = page.site.folder.path().join("k.db");
-        page.site.store.backup(&copy, |_| {}).await.unwrap();
-        page.site.stop().await;
-        let other = OpenOptions::new().sqlite(&copy).await.unwrap();
-        page.site.start_other("k.db", &other).await;
+        page.site.replace().await;
 
         page.is(".brand .data", "k.db").await;
         let toast = page.text("#toast").await;
@@ -49,11 +43,7 @@ async fn a_page_loaded_while_the_stream_is_broken_is_that_of_its_server() {
                  : real(url, options);",
         )
         .await;
-        let copy = page.site.folder.path().join("k.db");
-        page.site.store.backup(&copy, |_| {}).await.unwrap();
-        page.site.stop().await;
-        let other = OpenOptions::new().sqlite(&copy).await.unwrap();
-        page.site.start_other("k.db", &other).await;
+        page.site.replace().await;
         page.holds(".live", "Reconnecting").await;
         page.click("header a[href='#/approvals']").await;
         page.shows("bob@example.com").await;

@@ -73,15 +73,21 @@ impl Site {
 
     /// Starts it again at the same address, for this store.
     pub(crate) async fn start(&self, store: &Store) {
-        let listener = TcpListener::bind(self.address).await.unwrap();
-        *self.server.lock().await = start(listener, store, &self.file, Access::new());
+        self.start_with(store, &self.file, Access::new()).await;
     }
 
-    /// Starts the server on another store, with its file in this folder.
-    pub(crate) async fn start_other(&self, name: &str, store: &Store) {
+    async fn start_with(&self, store: &Store, file: &Path, access: Access) {
         let listener = TcpListener::bind(self.address).await.unwrap();
-        let file = self.folder.path().join(name);
-        *self.server.lock().await = start(listener, store, &file, Access::new());
+        *self.server.lock().await = start(listener, store, file, access);
+    }
+
+    /// Starts the server on a copy of the file, `k.db`.
+    pub(crate) async fn replace(&self) {
+        let copy = self.folder.path().join("k.db");
+        self.store.backup(&copy, |_| {}).await.unwrap();
+        self.stop().await;
+        let other = OpenOptions::new().sqlite(&copy).await.unwrap();
+        self.start_with(&other, &copy, Access::new()).await;
     }
 
     /// Starts the server with the token of Ann as one of Tom.
@@ -95,9 +101,7 @@ impl Site {
 
     /// Starts the server so that reading needs a token, too.
     pub(crate) async fn start_closed(&self) {
-        let listener = TcpListener::bind(self.address).await.unwrap();
-        *self.server.lock().await =
-            start(listener, &self.store, &self.file, Access::new().tokens_only());
+        self.start_with(&self.store, &self.file, Access::new().tokens_only()).await;
     }
 
     /// An agent asks for a mail; returns the gate and the mail.
