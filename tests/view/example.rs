@@ -60,17 +60,9 @@ async fn same_in_store(store: &Store, live: &AnyExecution, language: Language) {
 /// Compares the session with that of the example.
 async fn same_session(store: &Store, session: &str, language: Language) {
     let observer = Observer::new(store).language(language);
-    let query = Query::new().session(session);
-    let machines = store.load_all::<AnyExecution>(&query).await.unwrap().items;
-    let machines: Vec<AnyExecution> = machines.into_iter().map(Result::unwrap).collect();
     macro_rules! same {
         ($($audience:ty),*) => {$(
-            let mut parts = Vec::new();
-            for machine in &machines {
-                let history = store.history(machine.id()).await.unwrap();
-                parts.push((machine, transitions::<$audience>(&history)));
-            }
-            let live = ExecutionTimeline::of(session, parts, store.now(), language);
+            let live = live_session::<$audience>(store, session, language).await;
             assert_eq!(observer.session::<$audience>(session).await.unwrap(), live);
         )*};
     }

@@ -77,6 +77,23 @@ pub(crate) async fn performed(
     load(store, id).await
 }
 
+/// The timeline of a session, computed from its machines in memory.
+pub(crate) async fn live_session<A: Audience>(
+    store: &Store,
+    session: &str,
+    language: Language,
+) -> View<ExecutionTimeline<A>> {
+    let query = Query::new().session(session).limit(1000);
+    let machines = store.load_all::<AnyExecution>(&query).await.unwrap().items;
+    let machines: Vec<AnyExecution> = machines.into_iter().map(Result::unwrap).collect();
+    let mut parts = Vec::new();
+    for machine in &machines {
+        let history = store.history(machine.id()).await.unwrap();
+        parts.push((machine, transitions(&history)));
+    }
+    ExecutionTimeline::of(session, parts, store.now(), language)
+}
+
 /// A read that is under way.
 pub(crate) fn reading() -> Execution<machine::contract::execution::Running> {
     Execution::new(read("a.txt")).start(tool_node())

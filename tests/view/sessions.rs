@@ -55,17 +55,9 @@ async fn a_long_session_is_complete() {
     let place = still().await;
     let store = &place.store;
     fill(store).await;
-    let query = Query::new().session(SESSION).limit(1000);
-    let machines = store.load_all::<AnyExecution>(&query).await.unwrap().items;
-    let machines: Vec<AnyExecution> = machines.into_iter().map(Result::unwrap).collect();
-    let mut parts = Vec::new();
-    for machine in &machines {
-        let history = store.history(machine.id()).await.unwrap();
-        parts.push((machine, transitions::<Diagnostic>(&history)));
-    }
-    let lines: usize = parts.iter().map(|(_, transitions)| 1 + transitions.len()).sum();
-    assert!(machines.len() == 600 && lines > 8192, "{lines} lines are read at once");
-    let live = ExecutionTimeline::of(SESSION, parts, store.now(), Language::English);
+    let live = live_session::<Diagnostic>(store, SESSION, Language::English).await;
+    let lines = live.contracts.len() + live.transitions.len();
+    assert!(live.contracts.len() == 600 && lines > 8192, "{lines} lines are read at once");
     assert!(Observer::new(store).session(SESSION).await.unwrap() == live);
 }
 
