@@ -2,20 +2,13 @@
 
 use machine::{
     actor::{Actors, GraphRunner, Human},
-    contract::{CallError, Outcome, Tool},
     machine,
     store::Store,
     worker::{Handled, Next, Task, Worker},
 };
 use serde::{Deserialize, Serialize};
 
-#[derive(Debug, Clone, Serialize, Deserialize, Tool)]
-#[tool(files.read, idempotent, receipt = String)]
-pub struct Read {
-    path: String,
-}
-
-/// A search, in which all kinds of states occur.
+/// A search. The states that call tools are those of `tests/worker/invoked`.
 #[machine(durable)]
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Search {
@@ -28,21 +21,8 @@ pub enum Search {
     Match,
 
     #[stable]
-    #[on(resume(reads = vec![]) => Set, by = Human)]
+    #[on(resume => Done, by = Human)]
     Paused,
-
-    #[invoke(reads: [Read])]
-    #[on(next(read = Read { path: String::new() }) => One, by = GraphRunner)]
-    Set { reads: Vec<Read> },
-
-    #[invoke(read)]
-    #[on(next => InTheTable, by = GraphRunner)]
-    One { read: Read },
-
-    #[invoke(read, done = found, failed = lost)]
-    #[on(found(text: String) => Done)]
-    #[on(lost(why: CallError) => Done)]
-    InTheTable { read: Read },
 
     #[terminal]
     Done,
@@ -57,26 +37,6 @@ impl search::Handle for Finder {
 
     async fn r#match(&self, search: Search<search::Match>, _: &mut Task) -> Handled<AnySearch> {
         Ok(Next::to(search.pause(&self.0)))
-    }
-
-    async fn set(
-        &self,
-        search: Search<search::Set>,
-        outcomes: Vec<Outcome<Read>>,
-        _: &mut Task,
-    ) -> Handled<AnySearch> {
-        assert!(outcomes.is_empty());
-        Ok(Next::to(search.next(&self.0)))
-    }
-
-    async fn one(
-        &self,
-        search: Search<search::One>,
-        outcome: Outcome<Read>,
-        _: &mut Task,
-    ) -> Handled<AnySearch> {
-        outcome?;
-        Ok(Next::to(search.next(&self.0)))
     }
 }
 

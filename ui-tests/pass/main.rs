@@ -31,7 +31,6 @@ mod guard_runs_once;
 mod guards;
 mod handlers;
 mod invocations;
-mod machine_in_a_function;
 mod names_close_to_generated;
 mod names_from_macro_rules;
 mod names_in_expressions;
