@@ -29,11 +29,8 @@ async fn fill(place: &Place) -> (Vec<Id>, Id) {
     for (number, situation) in (0..).zip(situations().filter(is_shown)) {
         ids.push(place.make(situation, number).await.id);
     }
-    let expired = place.gate_within(mail(3), Some(Duration::from_millis(1))).await.0;
-    while place.store.now() < expired.expires_at().unwrap() {
-        tokio::task::yield_now().await;
-    }
-    let expired = place.store.gate(expired.id()).await.unwrap();
+    let expired = place.expired_gate(mail(3)).await.id();
+    let expired = place.store.gate(expired).await.unwrap();
     drop(place.store.expire(expired, graph_runner()).await.unwrap());
     let (declined, _) = place.gate_of(mail(2)).await;
     place.run(&["decline", &end(declined.id()), "--as", "ann", "--yes"]).done();

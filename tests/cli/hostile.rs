@@ -1,10 +1,10 @@
 //! Text from outside cannot forge what people read.
 
 use machine::contract::{Contract, ToolSpec};
-use machine_tests::{actors::reasoning_node, samples::asked_in};
+use machine_tests::actors::reasoning_node;
 use serde_json::json;
 
-use crate::surfaces::{Order, Place, Ran};
+use crate::surfaces::{Place, Ran};
 
 const HOSTILE: &str =
     "x\u{1b}[2J\n[SUCCESS] │ forged\r\n────┼────\n\u{202e}evil\u{9b}2J\u{2028}[IN_DOUBT]";
@@ -49,20 +49,14 @@ async fn a_wrong_argument_cannot_break_out() {
 async fn hostile_text_cannot_break_out() {
     let place = Place::new().await;
     let contract = Contract::ecs_request(HOSTILE, reasoning_node()).unwrap();
-    let mut question = asked_in(contract.about(HOSTILE).session(HOSTILE));
-    place.store.create(&mut question).await.unwrap();
+    let question = place.question_of(contract.about(HOSTILE).session(HOSTILE)).await.to_string();
     let tool = ToolSpec::irreversible("email", "send").unwrap();
     let arguments = json!({ "to": HOSTILE, HOSTILE: 1 }).to_string();
     let mail = Contract::tool_call(&tool, &arguments, reasoning_node()).unwrap().about(HOSTILE);
-    let (mut gate, mut planned) =
-        mail.ask::<machine::contract::Action>(None, machine_tests::actors::ecs_node()).unwrap();
-    place.store.ask(&mut gate, &mut planned).await.unwrap();
-    let mut order = Order::new();
-    place.store.create(&mut order).await.unwrap();
-    let id = order.id().to_string();
+    let gate = place.gate_of(mail).await.0.id().to_string();
+    let id = place.order().await.to_string();
     let payload = json!({ "amount": 3, "note": HOSTILE }).to_string();
     place.run(&["send", &id, "confirm", "--as", "ann", "--payload", &payload]).done();
-    let (question, gate) = (question.id().to_string(), gate.id().to_string());
     for audience in ["human", "diagnostic", "internal"] {
         for more in [&[][..], &["--json"]] {
             for arguments in [

@@ -6,11 +6,7 @@ use machine::{
     Id,
     contract::{AnyExecution, Contract},
 };
-use machine_tests::{
-    actors::reasoning_node,
-    invoked::reading,
-    samples::{asked_in, mail, pending_mail},
-};
+use machine_tests::{actors::reasoning_node, invoked::reading, samples::mail};
 use serde_json::{Value, json};
 
 use crate::surfaces::{Place, Ran, bare, end};
@@ -18,8 +14,7 @@ use crate::surfaces::{Place, Ran, bare, end};
 #[tokio::test]
 async fn concerns_come_first() {
     let place = Place::new().await;
-    let mut other = pending_mail("eve@example.com");
-    place.store.create(&mut other).await.unwrap();
+    let other = place.pending("eve@example.com").await;
     let (gate, planned) = place.gate("bob@example.com").await;
     let doubt = place.doubt("carl@example.com").await;
 
@@ -29,7 +24,7 @@ async fn concerns_come_first() {
     assert!(position("Needs attention") < position(&doubt));
     assert!(position(&doubt) < position(&gate));
     assert!(position(&gate) < position("Machines"));
-    assert!(position("Machines") < position(&end(other.id())[4..]));
+    assert!(position("Machines") < position(&end(other)[4..]));
     assert!(position("Machines") < position(&end(planned.id())[4..]));
     for found in ["applied", "not-applied"] {
         assert!(ran.out.contains(&format!("confirm {doubt} {found} --as NAME")), "{ran:?}");
@@ -47,9 +42,7 @@ async fn concerns_of_other_machines_hide_nothing() {
     let place = Place::new().await;
     let question = async |session: &str| {
         let contract = Contract::ecs_request("Which port?", reasoning_node()).unwrap();
-        let mut asked = asked_in(contract.session(session));
-        place.store.create(&mut asked).await.unwrap();
-        asked.id()
+        place.question_of(contract.session(session)).await
     };
     for _ in 0..4 {
         question("loud").await;
@@ -83,9 +76,7 @@ async fn unreadable_executions_are_counted() {
     let mut ids = Vec::new();
     for about in ["ports", "hosts"] {
         let contract = Contract::ecs_request("Which?", reasoning_node()).unwrap();
-        let mut asked = asked_in(contract.about(about).session("notes"));
-        place.store.create(&mut asked).await.unwrap();
-        ids.push(asked.id());
+        ids.push(place.question_of(contract.about(about).session("notes")).await);
     }
     place.edit_machine(ids[0], "UPDATE instance SET state = '{\"evil\": 1}' WHERE id = ID");
     let timeline = place.run(&["timeline", "--session", "notes"]);
@@ -155,9 +146,8 @@ async fn each_audience_sees_its_own() {
 #[tokio::test]
 async fn a_session_has_a_timeline_and_a_prompt() {
     let place = Place::new().await;
-    let contract = || Contract::ecs_request("Which port?", reasoning_node()).unwrap();
-    let mut asked = asked_in(contract().session("notes"));
-    place.store.create(&mut asked).await.unwrap();
+    let contract = Contract::ecs_request("Which port?", reasoning_node()).unwrap();
+    place.question_of(contract.session("notes")).await;
     let timeline = place.run(&["timeline", "--session", "notes"]);
     assert!(timeline.done().starts_with("notes: 1 executions, 0 ended, 1 not ended\n"));
     assert!(timeline.out.contains("running → waiting (suspend)"), "{timeline:?}");

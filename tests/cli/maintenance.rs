@@ -5,16 +5,13 @@ use std::fs;
 use machine::{
     Id,
     actor::Actors,
-    contract::{Action, AnyExecution},
+    contract::AnyExecution,
     machine,
     store::{OpenError, OpenOptions, Store},
     stored::{Restore, Unverified},
 };
 use machine_console::cli::{Context, Exit};
-use machine_tests::{
-    actors::tool_node,
-    samples::{pending_mail as mail_to, receipt},
-};
+use machine_tests::samples::{mail, pending_mail};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -155,16 +152,13 @@ async fn ended_machines_are_pruned_by_name() {
 #[tokio::test]
 async fn the_action_of_a_pruned_machine_is_not_repeated() {
     let place = Place::new().await;
-    let (failed, mut pending) = (place.failed("bob@example.com").await, mail_to("bob@example.com"));
-    place.store.create(&mut pending).await.unwrap();
-    let done = pending.id();
-    let planned = place.store.planned::<Action>(done).await.unwrap();
-    let _ = place.store.perform(planned, receipt("250 queued"), tool_node()).await.unwrap();
+    let failed = place.failed("bob@example.com").await;
+    let done = place.sent(mail("bob@example.com")).await;
     let again = place.run(&["retry", &end(failed), "--as", "ann", "--yes"]);
     again.failed(1, &format!("{done} has already performed this action"));
     assert!(again.err.contains(&format!("`{} show {done}`", place.prefix())), "{again:?}");
     // It was never stored, so it cannot be cancelled.
-    let mut third = mail_to("bob@example.com");
+    let mut third = pending_mail("bob@example.com");
     let error = place.store.create(&mut third).await.unwrap_err().to_string();
     assert!(error.contains(&done.to_string()) && !error.contains("cancel"), "{error}");
     place.order().await;

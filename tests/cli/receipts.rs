@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use machine::{
     actor::Actors,
-    contract::{Action, AnyExecution, CallError, NoReceipt, Planned, Tool},
+    contract::{Action, CallError, NoReceipt, Tool},
     machine,
     worker::Worker,
 };
@@ -45,10 +45,7 @@ async fn a_receipt_that_the_machine_could_not_read_is_refused() {
     let mut payment = Payment::new();
     place.store.create(&mut payment).await.unwrap();
     let call = place.store.children(payment.id()).await.unwrap().remove(0).id;
-    let AnyExecution::Pending(pending) = place.store.load(call).await.unwrap() else {
-        panic!("it has begun")
-    };
-    let planned = Planned::<Action>::of(pending).unwrap();
+    let planned = place.store.planned::<Action>(call).await.unwrap();
     let unknown = answers(Err(NoReceipt::unknown("connection lost")));
     drop(place.store.perform(planned, unknown, tool_node()).await.unwrap());
 

@@ -12,7 +12,7 @@ use machine::{
 };
 use machine_tests::{
     actors::{graph_runner, reasoning_node},
-    samples::{mail, pending_mail, read},
+    samples::{mail, read},
 };
 use serde_json::json;
 
@@ -112,8 +112,7 @@ async fn only_transitions_are_reported_by_default() {
     let place = Place::served().await;
     let (default, _) = place.stream("", None).await;
     let (all, _) = place.stream(ALL, None).await;
-    let mut pending = pending_mail("bob@example.com");
-    place.store.create(&mut pending).await.unwrap();
+    let pending = place.pending("bob@example.com").await;
     let mut order = Order::new();
     place.store.create(&mut order).await.unwrap();
     let mut order = order.confirm(5, None, &Human::new("ann").unwrap());
@@ -127,7 +126,7 @@ async fn only_transitions_are_reported_by_default() {
         ["changed", "changed", "machine_state", "changed", "execution_state", "execution_state"];
     assert_eq!(names, expected);
     let timestamp = events[0].data["timestamp"].as_i64().unwrap();
-    let expected = json!({ "id": pending.id(), "machine": "execution", "timestamp": timestamp });
+    let expected = json!({ "id": pending, "machine": "execution", "timestamp": timestamp });
     assert_eq!(events[0].data, expected);
     let timestamp = events[2].data["timestamp"].as_i64().unwrap();
     let expected = json!({

@@ -157,8 +157,8 @@ impl Place {
     }
 
     /// A gate whose time to answer has passed.
-    pub(crate) async fn expired_gate(&self, to: &str) -> Gate {
-        let (gate, _) = self.gate_within(mail(to), Some(Duration::from_millis(1))).await;
+    pub(crate) async fn expired_gate(&self, contract: Contract) -> Gate {
+        let (gate, _) = self.gate_within(contract, Some(Duration::from_millis(1))).await;
         while self.store.now() < gate.expires_at().unwrap() {
             tokio::task::yield_now().await;
         }

@@ -62,7 +62,7 @@ impl Place {
                 let (gate, planned) = self.gate(to).await;
                 (gate.id(), planned.id()).into()
             }
-            "expired" => self.expired_gate(to).await.id().into(),
+            "expired" => self.expired_gate(mail(to)).await.id().into(),
             // The action behind it is missing: an older program may have cancelled it alone.
             "orphan" => {
                 let (mut gate, _) = mail(to).ask::<Action>(None, ecs_node()).unwrap();

@@ -1,7 +1,6 @@
 //! The facts that a memory keeps of an execution (OB-13).
 
-use machine::{contract::execution::Status, journal::Fact, view::FinalStatus};
-use machine_tests::samples::Ticket;
+use machine::view::FinalStatus;
 use proptest::prelude::*;
 
 use crate::view::{prelude::*, situations::answered_late};
@@ -94,34 +93,6 @@ async fn late_evidence_shows() {
     assert_eq!(after.final_status, FinalStatus::Contradicted);
     assert!(after.result_summary.as_ref().unwrap().contains("250 queued"));
     assert!(after.error_summary.as_ref().unwrap().contains("no mail arrived"));
-}
-
-/// Whoever follows the journal finds the end of each execution once, in order.
-#[tokio::test]
-async fn a_subscriber_finds_each_end_once() {
-    let store = Store::memory();
-    let mut expected = Vec::new();
-    for _ in 0..3 {
-        let mut running = reading();
-        store.create(&mut running).await.unwrap();
-        let mut done = running.succeed("42 bytes".to_owned(), tool_node());
-        store.commit(&mut done).await.unwrap();
-        expected.push(done.id());
-        store.create(&mut asked("Deploy?")).await.unwrap();
-        store.create(&mut Ticket::new().close("fixed".to_owned(), 1.0)).await.unwrap();
-    }
-    let newest = store.position().await.unwrap();
-    let mut entries = store.subscribe(None).await.unwrap();
-    let mut found = Vec::new();
-    while entries.position() < newest {
-        let committed = entries.next().await.unwrap();
-        let Fact::Moved { to, .. } = &committed.entry.fact else { continue };
-        if to.parse::<Status>().is_ok_and(|status| status.definition().terminal) {
-            let execution: AnyExecution = store.load(committed.id).await.unwrap();
-            found.push(fact(execution).execution_id);
-        }
-    }
-    assert_eq!(found, expected);
 }
 
 proptest! {
