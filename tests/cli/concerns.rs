@@ -4,12 +4,9 @@ use std::time::Duration;
 
 use machine::{
     clock,
-    contract::{CallFact, Contract, Execution, ToolSpec, execution::Pending},
+    contract::{CallFact, Contract, ToolSpec},
 };
-use machine_tests::{
-    actors::{reasoning_node, tool_node},
-    samples::mail,
-};
+use machine_tests::{actors::reasoning_node, samples::mail, stores::begun};
 use serde_json::Value;
 
 use crate::surfaces::{Place, end};
@@ -71,9 +68,7 @@ async fn overdue_work_shows_its_subject_and_time() {
     assert_eq!(found["since"], expires_at - expires_at % 1000);
 
     let place = Place::new().await;
-    let mut pending: Execution<Pending> = Execution::new(mail("bob").timeout_after(limit));
-    place.store.create(&mut pending).await.unwrap();
-    let (running, _permit) = place.store.begin(pending, tool_node()).await.unwrap();
+    let (running, _permit) = begun(&place.store, mail("bob").timeout_after(limit)).await;
     let history = place.store.history(running.id()).await.unwrap();
     let expires_at = history.entries.iter().find_map(|entry| match CallFact::of(entry)? {
         CallFact::Permitted { expires_at, .. } => Some(expires_at),

@@ -8,7 +8,8 @@ use machine::{
 };
 use machine_tests::{
     actors::{ann, reasoning_node, tool_node},
-    samples::{answers, pending_mail},
+    samples::{answers, mail},
+    stores::stored,
 };
 use serde_json::json;
 use tokio::sync::Notify;
@@ -19,8 +20,7 @@ use crate::surfaces::{Place, end};
 #[tokio::test]
 async fn a_call_that_was_cut_off_names_its_process() {
     let place = Place::new().await;
-    let mut pending = pending_mail("bob@example.com");
-    place.store.create(&mut pending).await.unwrap();
+    let pending = stored(&place.store, mail("bob@example.com")).await;
     let doubt = pending.id();
     let called = Arc::new(Notify::new());
     let calling = Arc::clone(&called);

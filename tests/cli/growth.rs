@@ -105,6 +105,16 @@ enum Counter {
     Counting,
 }
 
+/// A stored machine with a history of this length.
+async fn counted(place: &Place, length: u64) -> Id {
+    let mut counter = AnyCounter::from(Counter::new());
+    for _ in 0..length {
+        counter.apply_mut(counter::Event::Step, &machine::actor::Anyone).unwrap();
+    }
+    place.store.create(&mut counter).await.unwrap();
+    counter.id()
+}
+
 /// A page is as the whole timeline has it, and costs the same wherever it is and however long the
 /// history is.
 #[tokio::test]
@@ -112,12 +122,7 @@ async fn a_page_of_a_timeline_reads_about_its_own_size() {
     let place = Place::new().await;
     let mut pages = Vec::new();
     for length in [1_000, 20_000_u64] {
-        let mut counter = AnyCounter::from(Counter::new());
-        for _ in 0..length {
-            counter.apply_mut(counter::Event::Step, &machine::actor::Anyone).unwrap();
-        }
-        place.store.create(&mut counter).await.unwrap();
-        let id = counter.id();
+        let id = counted(&place, length).await;
         let observer = Observer::new(&place.store);
         let whole = observer.timeline::<Internal>(id).await.unwrap();
         assert_eq!(whole.events.len() as u64, length + 1);
@@ -147,12 +152,7 @@ async fn a_page_of_a_timeline_is_verified() {
         ("UPDATE journal SET at = at + 1 WHERE instance = 1 AND number = 1000", 950),
     ] {
         let place = Place::new().await;
-        let mut counter = AnyCounter::from(Counter::new());
-        for _ in 0..1000 {
-            counter.apply_mut(counter::Event::Step, &machine::actor::Anyone).unwrap();
-        }
-        place.store.create(&mut counter).await.unwrap();
-        let id = counter.id();
+        let id = counted(&place, 1000).await;
         place.edit(edit);
         let store = Store::sqlite(place.file()).await.unwrap();
         let observer = Observer::new(&store);
