@@ -2,10 +2,7 @@
 
 use std::fs;
 #[cfg(unix)]
-use std::{
-    path::PathBuf,
-    process::{Command, Stdio},
-};
+use std::process::{Command, Stdio};
 
 use machine::store::OpenOptions;
 #[cfg(unix)]
@@ -119,66 +116,37 @@ async fn a_broken_machine_does_not_hide_the_others() {
     assert!(exported.err.contains(&broken.to_string()), "{exported:?}");
 }
 
-/// A copy of the file of a place with other permissions, for a user whom they bind. A place may be
-/// in a folder that this user cannot enter.
+/// Runs the program as a user whom permissions bind, on a copy of the file that has this mode: a
+/// place may be in a folder that this user cannot enter. `None` where there is no such user, or no
+/// folder that is open to all.
 #[cfg(unix)]
-struct Restricted {
-    folder: tempfile::TempDir,
-}
+fn run_restricted(place: &Place, mode: u32, arguments: &[&str]) -> Option<Ran> {
+    use std::os::unix::fs::PermissionsExt;
 
-#[cfg(unix)]
-impl Restricted {
-    /// The file with this mode. `None` where no folder is open to all users.
-    fn of(place: &Place, mode: u32) -> Option<Self> {
-        use std::os::unix::fs::PermissionsExt;
-
-        let folder = tempfile::tempdir_in(temporary_folder_for_all()?).unwrap();
-        let copied = Self { folder };
-        fs::copy(place.file(), copied.file()).unwrap();
-        fs::copy(env!("CARGO_BIN_EXE_machine-cli"), copied.program()).unwrap();
-        for (path, mode) in
-            [(copied.folder.path(), 0o755), (&copied.program(), 0o755), (&copied.file(), mode)]
-        {
-            fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
-        }
-        Some(copied)
+    let folder = tempfile::tempdir_in(temporary_folder_for_all()?).unwrap();
+    let (file, program) = (folder.path().join("agent.db"), folder.path().join("program"));
+    fs::copy(place.file(), &file).unwrap();
+    fs::copy(env!("CARGO_BIN_EXE_machine-cli"), &program).unwrap();
+    for (path, mode) in [(folder.path(), 0o755), (&*program, 0o755), (&*file, mode)] {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
     }
-
-    fn file(&self) -> PathBuf {
-        self.folder.path().join("agent.db")
-    }
-
-    fn program(&self) -> PathBuf {
-        self.folder.path().join("program")
-    }
-
-    /// Runs the program on the file; `None` where this process may not give up the rights of root.
-    fn run(&self, arguments: &[&str]) -> Option<Ran> {
-        let usual = bare(&["--db"]);
-        let mut command = Command::new(self.program());
-        command.args(usual.get_args()).arg(self.file()).args(arguments);
-        for (name, value) in usual.get_envs() {
-            match value {
-                Some(value) => command.env(name, value),
-                None => command.env_remove(name),
-            };
-        }
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        Some(Ran::from(start_unprivileged(&mut command)?.wait_with_output().unwrap()))
-    }
+    let mut command = Command::new(program);
+    command.arg("--db").arg(file).args(arguments).env_remove("MACHINE_DB");
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    Some(Ran::from(start_unprivileged(&mut command)?.wait_with_output().unwrap()))
 }
 
 #[cfg(unix)]
 #[tokio::test]
-async fn a_file_that_may_only_be_read_is_read() {
+async fn a_file_is_read_and_written_as_its_permissions_say() {
     let place = Place::new().await;
-    let id = place.order().await;
+    let id = end(place.order().await);
     place.store.close().await.unwrap();
-    let Some(readable) = Restricted::of(&place, 0o444) else { return };
-    let Some(list) = readable.run(&["list"]) else { return };
-    list.done();
-    let cancelled = readable.run(&["cancel", &end(id), "--as", "ann"]).unwrap();
-    cancelled.failed(5, "not writable");
+    let run = |mode, arguments: &[&str]| run_restricted(&place, mode, arguments);
+    let Some(listed) = run(0o444, &["list"]) else { return };
+    listed.done();
+    run(0o444, &["cancel", &id, "--as", "ann"]).unwrap().failed(5, "not writable");
+    run(0o000, &["list"]).unwrap().failed(5, "this user may read the file");
 }
 
 /// A definition that cannot be read is named by every command that needs it, and makes no line of
@@ -235,16 +203,6 @@ async fn pipes_are_read_and_what_is_too_large_is_refused() {
     }
 }
 
-#[cfg(unix)]
-#[tokio::test]
-async fn an_unreadable_file_is_reported() {
-    let place = Place::new().await;
-    place.store.close().await.unwrap();
-    let Some(unreadable) = Restricted::of(&place, 0o000) else { return };
-    let Some(list) = unreadable.run(&["list"]) else { return };
-    list.failed(5, "this user may read the file");
-}
-
 /// A reader has to make the shared memory file of a log that a killed process left.
 #[cfg(unix)]
 #[tokio::test]
@@ -259,7 +217,7 @@ async fn a_full_disk_is_said_to_be_full_also_while_reading() {
     assert!(fs::metadata(folder.join("agent.db-wal")).unwrap().len() > 0);
     for command in ["list", "verify", "check"] {
         // No file of this process can get larger than 1 KiB.
-        let mut shell = std::process::Command::new("sh");
+        let mut shell = Command::new("sh");
         shell.args(["-c", "trap '' XFSZ; ulimit -f 1; exec \"$0\" \"$@\""]);
         shell.arg(env!("CARGO_BIN_EXE_machine-cli")).arg(command);
         shell.arg("--db").arg(folder.join("agent.db"));
