@@ -1,3 +1,4 @@
+use heck::ToSnakeCase;
 use proc_macro2::{Literal, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{Attribute, Expr, ExprLit, Ident, Lit, LitStr, Meta, Type, spanned::Spanned};
@@ -66,7 +67,8 @@ fn states(graph: &Graph<'_>) -> impl Iterator<Item = TokenStream> {
             let optional = optional(graph, field.optional, &field.ty);
             row(&bare(&field.name), &field.ty, (optional, field.audience), &field.was)
         }));
-        let was = rows("was", state.was().iter().map(text_of));
+        let was = written.was.iter().map(|old| text_of(old.value().to_snake_case()));
+        let was = rows("was", was);
         let upgrades = rows("upgrades", written.upgrades.iter().map(number));
         let invocation = state.invocation.as_ref().map(invocation);
         let extra = quote!(#docs #stable #fields #was #upgrades #invocation);

@@ -54,7 +54,8 @@ fn function(names: &Names<'_>, index: usize, invocation: &Invocation<'_>) -> Tok
             session: ::core::clone::Clone::clone(&session),
         }
     };
-    let value = invocation.value();
+    let value = written.value.as_ref().map(ToTokens::to_token_stream);
+    let value = value.unwrap_or_else(|| written.name.to_token_stream());
     let calls = if written.is_set {
         // Collected where the fields are bound, because the iterator may borrow from them.
         let members = |calls| hygienic_at!(value.span() => members::<#tool>(#calls));

@@ -9,7 +9,7 @@ use syn::Ident;
 use super::names::{Names, path_text};
 use crate::{
     message::{self, Message},
-    model::{Brought, Graph, Invocation, LeftBehind, State},
+    model::{Brought, Graph, Invocation, State},
     parse::Approve,
     role::Role,
     text::{bare, pascal},
@@ -159,7 +159,7 @@ impl Proofs {
             let rule = format_ident!("{}MayLeave{}", pascal(trigger), state.name());
             self.effect(invocation, (rule, "leaves"), &message, trigger, &["Idempotent"]);
         }
-        for LeftBehind { detached, end } in graph.left_behind(index) {
+        for (detached, end) in graph.left_behind(index) {
             let (trigger, from) = (&end.written.trigger, graph.states[end.from].name());
             let left = &detached.written.trigger;
             let rule = format_ident!("{}Of{from}MayEndAfter{}", pascal(trigger), state.name());

@@ -15,7 +15,7 @@ use super::{
     states, status, transitions, typed,
 };
 use crate::{
-    model::{Graph, Guess, is_reserved_state},
+    model::{Graph, Guess, deduplicated, is_reserved_state},
     parse::Declaration,
 };
 
@@ -191,13 +191,9 @@ fn actors(graph: &Graph<'_>) -> TokenStream {
 fn groups(graph: &Graph<'_>) -> TokenStream {
     let of_states = graph.declaration.states.iter().flat_map(|state| &state.groups);
     let of_options = graph.declaration.options.from_several.iter().flat_map(|(names, _)| names);
-    let mut groups: Vec<&Ident> = Vec::new();
-    for group in of_states.chain(of_options) {
-        let taken = graph.state(group).is_some() || is_reserved_state(graph.declaration, group);
-        if !taken && !groups.contains(&group) {
-            groups.push(group);
-        }
-    }
+    let is_taken =
+        |group: &Ident| graph.state(group).is_some() || is_reserved_state(graph.declaration, group);
+    let mut groups = deduplicated(of_states.chain(of_options).filter(|group| !is_taken(group)));
     let any_state = quote::format_ident!("AnyState");
     // A machine called `State` was reported; its erased one has that name.
     groups.extend((graph.declaration.name != "State").then_some(&any_state));

@@ -8,12 +8,6 @@ use syn::{Ident, Path};
 use super::{Graph, Invocation, Move, graph::closure};
 use crate::{role::Role, text::bare};
 
-/// A transition that ends the machine, and would wait for a call that another one left behind.
-pub(crate) struct LeftBehind<'g, 'a> {
-    pub(crate) detached: &'g Move<'a>,
-    pub(crate) end: &'g Move<'a>,
-}
-
 impl<'a> Graph<'a> {
     pub(crate) fn invocations(&self) -> impl Iterator<Item = (usize, &Invocation<'a>)> {
         let states = self.states.iter().enumerate();
@@ -82,13 +76,13 @@ impl<'a> Graph<'a> {
 
     /// The ends that wait for ever, because a call was left behind in `state`, and no state that
     /// invokes its tool is entered again; on an outcome, because its call has no other one, and
-    /// nothing else leads back.
-    pub(crate) fn left_behind(&self, state: usize) -> Vec<LeftBehind<'_, 'a>> {
+    /// nothing else leads back. Each comes after the transition that left the call behind.
+    pub(crate) fn left_behind(&self, state: usize) -> Vec<(&Move<'a>, &Move<'a>)> {
         let tool = |state: usize| self.states[state].invocation.as_ref().map(|it| it.tool);
         let takes = |other: &usize| tool(*other) == tool(state);
         let back = self.leads_to((0..self.states.len()).filter(takes).collect());
         let is_terminal = |state: &usize| self.states[*state].written.terminal;
-        let mut found: Vec<LeftBehind<'_, 'a>> = Vec::new();
+        let mut found: Vec<(&Move<'a>, &Move<'a>)> = Vec::new();
         for detached in self.leaving(state).filter(|step| step.written.detach.is_some()) {
             let others =
                 |step: &'_ Move<'a>| step.targets.clone().into_iter().filter(|to| !takes(to));
@@ -102,10 +96,10 @@ impl<'a> Graph<'a> {
             let passed = closure(elsewhere(detached), after).into_iter();
             let on_outcome = passed.flat_map(|from| self.ends_on_outcome(from, state));
             for end in lost.flat_map(|lost| self.leaving(lost)).chain(on_outcome) {
-                let is_known = found.iter().any(|it| ptr::eq(it.end.written, end.written));
+                let is_known = found.iter().any(|(_, it)| ptr::eq(it.written, end.written));
                 if end.written.detach.is_none() && end.targets.iter().any(is_terminal) && !is_known
                 {
-                    found.push(LeftBehind { detached, end });
+                    found.push((detached, end));
                 }
             }
         }

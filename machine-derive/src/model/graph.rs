@@ -148,10 +148,6 @@ impl<'a> State<'a> {
     pub(crate) fn name(&self) -> &'a Ident {
         &self.written.name
     }
-
-    pub(crate) fn was(&self) -> Vec<String> {
-        self.written.was.iter().map(|old| old.value().to_snake_case()).collect()
-    }
 }
 
 impl<'a> Graph<'a> {
@@ -354,7 +350,7 @@ pub(super) fn closure<I: Iterator<Item = usize>>(
     seen
 }
 
-pub(super) fn deduplicated<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
+pub(crate) fn deduplicated<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut once = Vec::new();
     for one in all {
         if !once.contains(&one) {

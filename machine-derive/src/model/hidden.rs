@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::Ident;
 use quote::ToTokens;
 use syn::Type;
 
@@ -33,7 +33,14 @@ pub(super) fn hides(declaration: &Declaration, state: &Ident) -> bool {
 fn mentioned(declaration: &Declaration) -> BTreeMap<String, Ident> {
     let mut found = BTreeMap::new();
     for ty in types(declaration) {
-        collect(ty.to_token_stream(), &mut found);
+        walk(ty.to_token_stream(), &mut |spot| {
+            let in_path = spot.is(-1, ':') && spot.is(-2, ':');
+            // `Iterator<Item = u8>` names no type `Item`.
+            let is_other = in_path || spot.is(-1, '\'') || spot.is(1, '=');
+            if let Some(name) = spot.ident().filter(|_| !is_other) {
+                found.entry(bare(name)).or_insert_with(|| name.clone());
+            }
+        });
     }
     found
 }
@@ -52,16 +59,4 @@ fn types(declaration: &Declaration) -> Vec<&Type> {
         }));
     }
     types
-}
-
-/// Adds the names without a path before them that are new.
-fn collect(tokens: TokenStream, found: &mut BTreeMap<String, Ident>) {
-    walk(tokens, &mut |spot| {
-        let in_path = spot.is(-1, ':') && spot.is(-2, ':');
-        // `Iterator<Item = u8>` names no type `Item`.
-        let is_other = in_path || spot.is(-1, '\'') || spot.is(1, '=');
-        if let Some(name) = spot.ident().filter(|_| !is_other) {
-            found.entry(bare(name)).or_insert_with(|| name.clone());
-        }
-    });
 }

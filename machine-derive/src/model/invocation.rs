@@ -1,4 +1,3 @@
-use proc_macro2::TokenStream;
 use quote::ToTokens;
 use syn::Type;
 
@@ -35,13 +34,5 @@ impl<'a> Invocation<'a> {
             }
         };
         format!("{name}: {tool}{approve}")
-    }
-
-    /// The arguments of the call, or of each call of a set.
-    pub(crate) fn value(&self) -> TokenStream {
-        match &self.written.value {
-            Some(value) => value.to_token_stream(),
-            None => self.written.name.to_token_stream(),
-        }
     }
 }

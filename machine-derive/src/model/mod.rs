@@ -15,9 +15,10 @@ mod resolve;
 mod same;
 mod scope;
 
-pub(crate) use calls::LeftBehind;
 pub(crate) use edges::Stays;
-pub(crate) use graph::{Brought, Graph, Guard, Move, Same, Source, State, Target, Trigger, Way};
+pub(crate) use graph::{
+    Brought, Graph, Guard, Move, Same, Source, State, Target, Trigger, Way, deduplicated,
+};
 pub(crate) use guess::Guess;
 pub(crate) use invocation::Invocation;
 pub(crate) use reserved::is_reserved_state;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use syn::Ident;
 
-use super::{Graph, State, Trigger};
+use super::{Graph, State, Trigger, deduplicated};
 use crate::{
     errors::Errors,
     message,
@@ -141,11 +141,7 @@ fn shared_fields_are_free(graph: &Graph<'_>, errors: &mut Errors) {
 
 fn groups_are_known(declaration: &Declaration, errors: &mut Errors) {
     let is_state = |name: &Ident| declaration.states.iter().any(|state| state.name == *name);
-    let groups: Vec<&Ident> = declaration.states.iter().flat_map(|state| &state.groups).collect();
-    for (position, group) in groups.iter().enumerate() {
-        if groups[..position].contains(group) {
-            continue;
-        }
+    for group in deduplicated(declaration.states.iter().flat_map(|state| &state.groups)) {
         if is_state(group) {
             errors.on(group, message::group_is_a_state(group));
         } else if is_reserved_state(declaration, group) {

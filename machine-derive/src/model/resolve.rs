@@ -4,9 +4,8 @@ use quote::{ToTokens, format_ident};
 use syn::{Expr, Ident, Path, spanned::Spanned};
 
 use super::{
-    Brought, Graph, Guard, Move, State, Target, Trigger, Way, clarity,
-    graph::deduplicated,
-    hidden, payload,
+    Brought, Graph, Guard, Move, State, Target, Trigger, Way, clarity, deduplicated, hidden,
+    payload,
     reserved::{self, is_reserved, is_reserved_state},
     same,
 };
