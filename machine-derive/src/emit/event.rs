@@ -6,14 +6,18 @@ use super::{
     names::{self, Names},
     serde, storable,
 };
-use crate::{model::Graph, text::bare};
+use crate::text::bare;
 
 const SENSIBLE: [&str; 8] =
     ["Debug", "Clone", "PartialEq", "Eq", "Hash", "Serialize", "Deserialize", "JsonSchema"];
 
 /// The triggers with their payloads, for events that arrive at run time.
 pub(super) fn emit(names: &Names<'_>) -> TokenStream {
-    let derived = derived(names.graph);
+    // Those that make sense for events; `Default`, for example, does not.
+    let sensible = |path: &&Path| {
+        path.segments.last().is_some_and(|last| SENSIBLE.contains(&last.ident.to_string().as_str()))
+    };
+    let derived = names.graph.declaration.derives.iter().filter(sensible);
     let typed = &names.typed;
     let about = format!("The events of a [`{typed}`]: its triggers with their payloads.");
     let serde = names.graph.derives("Serialize") || names.graph.derives("Deserialize");
@@ -101,12 +105,4 @@ fn serde_impls(names: &Names<'_>) -> TokenStream {
         serde::deserialize(None, &ty, &bounds, &body)
     });
     quote!(#serialize #deserialize)
-}
-
-/// The machine's derives that make sense for events; `Default`, for example, does not.
-pub(super) fn derived<'a>(graph: &Graph<'a>) -> Vec<&'a Path> {
-    let sensible = |path: &&Path| {
-        path.segments.last().is_some_and(|last| SENSIBLE.contains(&last.ident.to_string().as_str()))
-    };
-    graph.declaration.derives.iter().filter(sensible).collect()
 }

@@ -136,7 +136,7 @@ fn methods(guess: &Guess<'_>, names: &Names<'_>) -> TokenStream {
     let state = names.state.to_token_stream();
     let methods = guess.methods.iter().map(|(trigger, transition)| {
         let name = trigger.name;
-        let by = guess.transitions(trigger).any(|other| !other.by.is_empty());
+        let by = guess.transitions(name).any(|other| !other.by.is_empty());
         let restricted = by || graph.takes_an_outcome(name);
         let by = restricted.then(|| quote!(_: &impl ::core::marker::Sized));
         let types = trigger.brought.iter().map(|brought| {

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use quote::format_ident;
+use syn::Ident;
 
 use super::{
     Brought, Graph, State, Trigger, Way, hidden,
@@ -45,11 +46,7 @@ impl<'a> Guess<'a> {
         guess
     }
 
-    pub(crate) fn transitions(
-        &self,
-        trigger: &Trigger<'a>,
-    ) -> impl Iterator<Item = &'a Transition> {
-        let name = trigger.name;
+    pub(crate) fn transitions(&self, name: &'a Ident) -> impl Iterator<Item = &'a Transition> {
         self.graph.declaration.all_transitions().filter(move |other| other.trigger == *name)
     }
 
@@ -73,12 +70,10 @@ impl<'a> Guess<'a> {
             let audience = item.audience.unwrap_or_default();
             brought.push(Brought { name: &item.name, ty, was: &[], audience });
         }
-        let mut trigger =
-            Trigger { name: &transition.trigger, brought, refusal: None, choice: None };
-        let guard = self.transitions(&trigger).find_map(|other| other.guard.as_ref());
-        trigger.refusal = guard.map(|guard| &guard.error);
-        trigger.choice = self.ways(transition);
-        trigger
+        let name = &transition.trigger;
+        let guard = self.transitions(name).find_map(|other| other.guard.as_ref());
+        let refusal = guard.map(|guard| &guard.error);
+        Trigger { name, brought, refusal, choice: self.ways(transition) }
     }
 
     /// The targets of a choice that are states, if the name of its enum is free.
