@@ -59,12 +59,6 @@ pub(super) fn mark(attribute: &Attribute, place: &Place, errors: &mut Errors) ->
     if ours.contains(&known) { Mark::Ours(known) } else { Mark::Misplaced }
 }
 
-#[derive(Default)]
-pub(super) struct Marks {
-    pub(super) was: Vec<LitStr>,
-    pub(super) audience: Option<Audience>,
-}
-
 /// Takes `#[was = "old_name"]` out of the attributes.
 pub(super) fn take_was(attributes: &mut Vec<Attribute>, errors: &mut Errors) -> Vec<LitStr> {
     let old = attributes.extract_if(.., |attribute| attribute.path().is_ident("was"));
@@ -107,22 +101,22 @@ fn parse_audience(attribute: &Attribute) -> Option<Audience> {
     }
 }
 
-/// The marks of a payload item, whose attributes are inside another attribute.
-pub(super) fn of_item(input: ParseStream<'_>) -> syn::Result<Marks> {
-    let mut marks = Marks::default();
+/// The old names and the audience of a payload item, whose attributes are inside another attribute.
+pub(super) fn of_item(input: ParseStream<'_>) -> syn::Result<(Vec<LitStr>, Option<Audience>)> {
+    let (mut was, mut audience) = (Vec::new(), None);
     for attribute in Attribute::parse_outer(input)? {
         match &attribute.meta {
             meta if meta.path().is_ident("was") => {
                 let problem = "`was` takes the old name as a string";
                 let wrong = |wrong| syn::Error::new_spanned(wrong, problem);
-                marks.was.push(parse_was(&attribute).map_err(wrong)?);
+                was.push(parse_was(&attribute).map_err(wrong)?);
             }
             other if other.path().is_ident("audience") => {
-                let Some(audience) = parse_audience(&attribute) else {
+                let Some(given) = parse_audience(&attribute) else {
                     let problem = "`audience` takes `human`, `diagnostic` or `internal`";
                     return Err(syn::Error::new_spanned(other, problem));
                 };
-                if marks.audience.replace(audience).is_some() {
+                if audience.replace(given).is_some() {
                     return Err(syn::Error::new_spanned(other, "`audience` is given twice"));
                 }
             }
@@ -133,7 +127,7 @@ pub(super) fn of_item(input: ParseStream<'_>) -> syn::Result<Marks> {
             }
         }
     }
-    Ok(marks)
+    Ok((was, audience))
 }
 
 /// `1 => path`: the function from data of version 1 to data of version 2.

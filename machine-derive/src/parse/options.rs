@@ -57,7 +57,15 @@ impl Options {
                 input.parse::<Ident>()?;
                 let inside;
                 parenthesized!(inside in input);
-                self.read_group(&name, &inside, errors);
+                match name.as_str() {
+                    "upgrade" => {
+                        let read = Punctuated::<Upgrade, Token![,]>::parse_terminated(&inside);
+                        let upgrades = errors.read(read, message::malformed_upgrade);
+                        self.upgrades.extend(upgrades.into_iter().flatten());
+                    }
+                    "fields" => self.fields.push(Fields::read(&inside, errors)),
+                    _ => self.read_on(&inside, errors),
+                }
                 // The rest of what is malformed, which was reported.
                 inside.parse::<TokenStream>()?;
             }
@@ -99,19 +107,6 @@ impl Options {
             }
         }
         Ok(())
-    }
-
-    /// Reads what is inside of `upgrade(..)`, `fields(..)` or `on(..)`.
-    fn read_group(&mut self, name: &str, input: ParseStream<'_>, errors: &mut Errors) {
-        match name {
-            "upgrade" => {
-                let read = Punctuated::<Upgrade, Token![,]>::parse_terminated(input);
-                let upgrades = errors.read(read, message::malformed_upgrade);
-                self.upgrades.extend(upgrades.into_iter().flatten());
-            }
-            "fields" => self.fields.push(Fields::read(input, errors)),
-            _ => self.read_on(input, errors),
-        }
     }
 
     fn read_on(&mut self, input: ParseStream<'_>, errors: &mut Errors) {

@@ -224,7 +224,7 @@ impl Parse for Transition {
 
 impl Parse for Item {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let marks::Marks { was, audience } = marks::of_item(input)?;
+        let (was, audience) = marks::of_item(input)?;
         let name: Ident = input.parse()?;
         let kind = if input.parse::<Option<Token![:]>>()?.is_some() {
             ItemKind::Noted(input.parse()?)
