@@ -1,4 +1,4 @@
-//!! Tokens that a `macro_rules` macro passes on keep their grouping: `$limit * 2` is `(1 + 2) * 2`.
+//! Tokens that a `macro_rules` macro passes on keep their grouping: `$limit * 2` is `(1 + 2) * 2`.
 
 use std::time::Duration;
 

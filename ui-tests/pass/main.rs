@@ -10,8 +10,6 @@
     reason = "tests"
 )]
 
-mod any_payload_name;
-mod awkward_names;
 mod cfg;
 mod choice_by_if;
 mod choice_by_match;
@@ -21,7 +19,6 @@ mod choice_of_self;
 mod deadlines;
 mod derived_tool;
 mod equal_types;
-mod field_called_source;
 mod from_macro_rules;
 mod generic_guards;
 mod generic_language;

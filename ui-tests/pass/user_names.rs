@@ -1,4 +1,5 @@
-//! Fields and payload items can have any name, including names that the macro uses itself.
+//! States, fields and payload items can have any name, including names that the macro uses itself,
+//! and those of prelude items.
 
 use machine::actor::{Actors, ToolNode};
 use machine::machine;
@@ -70,4 +71,74 @@ fn runs() {
         panic!("it was done")
     };
     assert_eq!(done.state(), &expected);
+}
+
+#[machine(context = u8)]
+#[derive(Debug, Clone, PartialEq)]
+pub enum Parcel {
+    #[initial]
+    #[on(send(payload, by, machine, context, core, actor, event) => Sent, by = ToolNode)]
+    Packed { context: u8 },
+    #[terminal]
+    Sent { payload: u8, by: u8, machine: u8, context: u8, core: u8, actor: u8, event: u8 },
+}
+
+#[test]
+fn a_plain_machine_has_them_as_well() {
+    let actors = Actors::issue("shop").unwrap();
+    let sent = Parcel::new(1, 2).send(1, 2, 3, 4, 5, 6, 7, &actors.tool_node);
+    assert_eq!((sent.state().by, sent.state().event, *sent.context()), (2, 7, 1));
+    let event = parcel::Event::Send {
+        payload: 1,
+        by: 2,
+        machine: 3,
+        context: 4,
+        core: 5,
+        actor: 6,
+        event: 7,
+    };
+    let any = AnyParcel::from(Parcel::new(1, 2)).apply(event, &actors.tool_node).unwrap();
+    assert_eq!(any.status(), parcel::Status::Sent);
+}
+
+/// `source.source` names a field that is called `source`.
+#[machine]
+#[derive(Debug)]
+pub enum Query {
+    #[initial]
+    #[on(run(sum = source.source + source.status) => Done)]
+    #[on(look => if source.source > 1 { Self } else { Done(sum = 0) })]
+    Asked { source: u8, status: u8 },
+    #[terminal]
+    Done { sum: u8 },
+}
+
+#[test]
+fn fields_are_called_source_and_status() {
+    assert_eq!(Query::new(1, 2).run().state().sum, 3);
+    let query::AfterLook::Asked(asked) = Query::new(2, 0).look() else { panic!() };
+    let query::AfterLook::Done(done) = Query::new(0, 7).look() else { panic!() };
+    assert_eq!((asked.state().source, done.state().sum), (2, 0));
+}
+
+#[machine]
+#[derive(Debug, Clone, PartialEq)]
+pub enum Answer {
+    #[initial]
+    #[on(succeed => Ok)]
+    #[on(fail => Err)]
+    #[on(give_up => None)]
+    Some,
+    #[terminal]
+    Ok,
+    #[terminal]
+    Err,
+    #[terminal]
+    None,
+}
+
+#[test]
+fn states_have_names_of_the_prelude() {
+    assert_eq!(AnyAnswer::from(Answer::new().fail()).status(), answer::Status::Err);
+    assert_eq!("ok".parse::<answer::Status>(), Result::Ok(answer::Status::Ok));
 }
