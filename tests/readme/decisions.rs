@@ -46,7 +46,7 @@ use machine::{
     worker::Worker,
 };
 
-use super::in_doubt::{blocks, run};
+use super::{blocks, in_doubt::run};
 use crate::surfaces::Place;
 
 pub(super) const PAGE: &str = include_str!("../../machine/src/docs/decisions.md");
@@ -79,7 +79,8 @@ async fn a_clerk_decides_and_another_person_approves() {
     let mut claim = Claim::new();
     place.store.create(&mut claim).await.unwrap();
     let id = claim.id();
-    let [send, approve] = *blocks(PAGE).flat_map(str::lines).collect::<Vec<_>>() else {
+    let [commands] = blocks(PAGE, "sh")[..] else { panic!("several blocks") };
+    let [send, approve] = *commands.lines().collect::<Vec<_>>() else {
         panic!("not two commands");
     };
     run(&place, send, ["claims.db", "CLAIM"], &id.to_string()).done();

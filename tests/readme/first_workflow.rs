@@ -2,7 +2,7 @@
 
 use std::{os::unix::process::CommandExt, process::Command};
 
-use super::{blocks, in_doubt};
+use super::{README, blocks, in_doubt};
 use crate::surfaces::{Place, end};
 
 pub(super) const GUIDE: &str = include_str!("../../machine/src/docs/guide.md");
@@ -52,7 +52,7 @@ fn cells(listed: &str) -> Vec<Vec<String>> {
 
 #[test]
 fn the_readme_shows_the_question() {
-    let shown = blocks("text")[1];
+    let shown = blocks(README, "text")[1];
     let listed = asked(&tempfile::tempdir().unwrap());
     let attention = listed.split("\nMachines\n").next().unwrap();
     assert_eq!(shown.lines().next(), attention.lines().next());
@@ -61,8 +61,9 @@ fn the_readme_shows_the_question() {
 
 #[test]
 fn the_readme_has_the_commands_of_the_guide() {
-    let id = gate(blocks("text")[1]);
-    let commands: Vec<&str> = blocks("sh")[..2].iter().flat_map(|block| block.lines()).collect();
+    let id = gate(blocks(README, "text")[1]);
+    let commands: Vec<&str> =
+        blocks(README, "sh")[..2].iter().flat_map(|block| block.lines()).collect();
     assert_eq!(commands.len(), 5);
     for command in commands {
         assert!(GUIDE.contains(&format!("\n{}\n", command.replace(id, "GATE"))), "{command}");
@@ -98,7 +99,7 @@ fn a_declined_refund_is_not() {
 async fn a_refund_in_doubt_is_confirmed() {
     let place = Place::new().await;
     let id = place.doubt("bob@example.com").await;
-    let command = blocks("sh")[2].trim_end();
+    let command = blocks(README, "sh")[2].trim_end();
     in_doubt::run(&place, command, ["claims.db", "ID"], &end(id)).done();
     assert_eq!(place.label(id).await.to_string(), "SUCCESS");
     let done = place.json(&["show", &end(id)]);

@@ -5,6 +5,7 @@ use std::process::{Command, Stdio};
 use machine::Id;
 use machine_tests::samples::contradicted;
 
+use super::blocks;
 use crate::surfaces::{Place, Ran, end};
 
 const PAGE: &str = include_str!("../../machine/src/docs/in_doubt.md");
@@ -18,11 +19,6 @@ pub(crate) fn run(place: &Place, command: &str, [file, name]: [&str; 2], id: &st
     let mut shell = Command::new("sh");
     let whole = format!("{} {whole}{yes}", place.prefix());
     Ran::of(shell.arg("-c").arg(whole).env_remove("MACHINE_DB").stdin(Stdio::null()))
-}
-
-/// The blocks of commands of a page.
-pub(crate) fn blocks(page: &str) -> impl Iterator<Item = &str> {
-    page.split("```sh\n").skip(1).filter_map(|rest| rest.split("```").next())
 }
 
 /// The execution that a block is about.
@@ -43,7 +39,7 @@ async fn recorded(place: &Place) -> usize {
 
 #[tokio::test]
 async fn the_commands_run_and_do_what_the_page_says() {
-    for block in blocks(PAGE) {
+    for block in blocks(PAGE, "sh") {
         let place = Place::new().await;
         let id = about(&place, block).await;
         for command in block.lines() {
@@ -60,7 +56,7 @@ async fn the_commands_run_and_do_what_the_page_says() {
             assert_eq!(recorded(&place).await, before + lines, "{command}");
         }
     }
-    assert_eq!(blocks(PAGE).count(), 7);
+    assert_eq!(blocks(PAGE, "sh").len(), 7);
 }
 
 #[test]

@@ -110,7 +110,7 @@ fn no_program_decides_by_comparing_text() {
         assert_eq!(decisions(&source), [""; 0], "{}", path.display());
     }
     assert_eq!(decisions(include_str!("guide.rs")), [""; 0]);
-    for block in blocks("rust") {
+    for block in blocks(README, "rust") {
         assert_eq!(decisions(block), [""; 0]);
     }
 }

@@ -23,11 +23,11 @@ const README: &str = include_str!("../../README.md");
 /// The most words of the README outside of its blocks of code.
 const MOST_WORDS: usize = 1000;
 
-/// The fenced blocks of one language.
-fn blocks(language: &str) -> Vec<&'static str> {
+/// The fenced blocks of one language in a page.
+fn blocks<'a>(page: &'a str, language: &str) -> Vec<&'a str> {
     let fence = format!("```{language}\n");
-    let starts = README.match_indices(&fence).map(|(at, _)| at + fence.len());
-    starts.map(|start| README[start..].split("```").next().unwrap()).collect()
+    let starts = page.split(&fence).skip(1);
+    starts.map(|start| start.split("```").next().unwrap()).collect()
 }
 
 /// The source files below a folder.
@@ -54,26 +54,26 @@ fn it_is_short() {
 #[test]
 fn the_compile_error_is_the_compilers() {
     let program = include_str!("../../ui-tests/fail/typestate/review.rs");
-    assert!(program.contains(blocks("rust")[0]), "the program is not this one:\n{program}");
+    assert!(program.contains(blocks(README, "rust")[0]), "the program is not this one:\n{program}");
     let printed = include_str!("../../ui-tests/fail/typestate/review.stderr");
-    assert!(printed.starts_with(blocks("text")[0]), "the compiler prints:\n{printed}");
+    assert!(printed.starts_with(blocks(README, "text")[0]), "the compiler prints:\n{printed}");
 }
 
 /// No program is in the README that no test runs.
 #[test]
 fn the_program_is_the_guides() {
-    let [_, shown] = blocks("rust")[..] else { panic!("a program that is not compared") };
+    let [_, shown] = blocks(README, "rust")[..] else { panic!("a program that is not compared") };
     let (_, program) = include_str!("guide.rs").split_once("\n\n").unwrap();
     assert_eq!(shown, program);
     assert!(shown.lines().count() <= 50);
-    let [dependencies] = blocks("toml")[..] else { panic!("several dependencies") };
+    let [dependencies] = blocks(README, "toml")[..] else { panic!("several dependencies") };
     assert!(first_workflow::GUIDE.contains(&format!("```toml\n{dependencies}```")));
 }
 
 /// The two commands start a line, so that `.ci/run` finds them.
 #[test]
 fn the_two_commands_are_there() {
-    let commands = blocks("sh").pop().unwrap();
+    let commands = blocks(README, "sh").pop().unwrap();
     assert_eq!(commands, "cargo run --package examples\ncargo test --workspace\n");
 }
 
