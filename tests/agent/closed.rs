@@ -1,26 +1,19 @@
 //! Results that are left out, and calls that are closed instead of made.
 
 use machine::{
-    agent::{AfterExecution, AgentCall, BoxId, CallTarget, Driver},
+    agent::{BoxId, CallTarget, Driver},
     contract::{Registry, ToolCall, ToolSpec},
 };
 
 use super::{
     queue::queued,
-    sets::{Caller, results, waiting},
-    support::{agent, id, new_turn},
+    scenarios::results,
+    sets::{Caller, waiting},
+    support::{agent, agent_call, id, new_turn},
 };
 use crate::worker::prelude::{Applied, Arc, Duration, Hand, Store, settle, timed, until, worker};
 
-fn call(number: u32, target: CallTarget) -> AgentCall {
-    AgentCall {
-        tool: "look".to_owned(),
-        call_id: format!("call_{number}"),
-        target,
-        within: Some(Duration::from_hours(1)),
-        after: AfterExecution::Suspend,
-    }
-}
+const LIMIT: Option<Duration> = Some(Duration::from_hours(1));
 
 /// It has taken effect, which a model that took it for refused would repeat.
 #[test]
@@ -34,7 +27,7 @@ fn a_receipt_that_is_too_large_for_a_card_is_left_out() {
     timed(async |store: Store, _: Hand| {
         let agents = queued(&store, 1).await;
         let target = CallTarget::Tool(ToolCall::new(&spec, "{}").unwrap());
-        let calls = Driver(Caller(vec![call(0, target)]));
+        let calls = Driver(Caller(vec![agent_call(0, target, LIMIT)]));
         settle(worker(&store).handler(calls).other_tools(Arc::clone(&registry))).await;
         let results = results(&agents).await;
         let receipt = results[0]["receipt"].as_str().unwrap();
@@ -54,7 +47,8 @@ fn the_call_that_is_refused_is_closed() {
     for made in
         [[to("clerk", 0, 77), to("helper", 0, 77)], [to("helper", 78, 78), to("helper", 99, 78)]]
     {
-        let made: Vec<_> = (0..).zip(made).map(|(number, target)| call(number, target)).collect();
+        let made = (0..).zip(made).map(|(number, target)| agent_call(number, target, LIMIT));
+        let made: Vec<_> = made.collect();
         timed(async |store: Store, _: Hand| {
             let agents = queued(&store, 1).await;
             agents.create(&agent("clerk")).await.unwrap();

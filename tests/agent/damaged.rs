@@ -1,9 +1,10 @@
 //! Rows that were edited in the file. Those of calls do not keep a stopped turn from its end.
 
 use machine::{
+    Id,
     agent::{
-        ActiveTurn, AfterExecution, Agent, AgentCall, AgentId, CallTarget, Deliverable, Driver,
-        MemberId, ModelAnswer, NewTurn, StopReason, TurnEnd, Work,
+        ActiveTurn, Agent, AgentId, CallTarget, Deliverable, Driver, MemberId, StopReason, TurnEnd,
+        Work,
     },
     observe::Observer,
     store::Query,
@@ -13,8 +14,9 @@ use serde_json::{Value, json};
 
 use super::{
     queue::{queued, staff, story},
-    sets::{Tools, calls, results},
-    support::{id, new_turn, turn},
+    scenarios::results,
+    sets::{Tools, calls},
+    support::{agent_call, id, makes, new_turn, to_helper, turn},
 };
 use crate::{
     store::support::Place,
@@ -29,21 +31,27 @@ impl Agent for Asker {
         if agent.0 == "helper" {
             return Ok(Deliverable::Done(json!("done")).into());
         }
-        let NewTurn { agent, task, .. } = new_turn("helper", 2, 2);
-        let targets = [CallTarget::Outside, CallTarget::Outside, CallTarget::Agent { agent, task }];
-        let calls = (0..).zip(targets).map(|(number, target): (u32, _)| AgentCall {
-            tool: "ask".to_owned(),
-            call_id: format!("call_{number}"),
-            target,
-            within: Some(Duration::from_hours(1)),
-            after: AfterExecution::Suspend,
-        });
-        Ok(Work::Call(ModelAnswer { calls: calls.collect(), ..ModelAnswer::default() }))
+        let within = Some(Duration::from_hours(1));
+        let targets = [CallTarget::Outside, CallTarget::Outside, to_helper()];
+        let calls = (0..).zip(targets).map(|(number, it)| agent_call(number, it, within));
+        Ok(makes(calls.collect()))
     }
 }
 
 fn interrupted() -> Value {
     json!({ "error": { "interrupted": StopReason::Requested.to_string() } })
+}
+
+/// Edits one row.
+fn edit(place: &Place, edit: &str) {
+    assert_eq!(place.unprotected().execute(edit, []).unwrap(), 1, "{edit}");
+}
+
+/// Edits the record of this kind with this id.
+fn edit_record(place: &Place, kind: &str, id: Id) {
+    let id = id.to_string().replace('-', "");
+    let of = format!("kind = '{kind}' AND lower(hex(id)) = '{id}'");
+    edit(place, &format!("UPDATE record SET body = body || ' ' WHERE {of}"));
 }
 
 async fn assert_stopped(place: &Place) {
@@ -61,12 +69,10 @@ async fn only_the_call_whose_record_was_edited_is_interrupted() {
         let call = MemberId { turn: turn(1), step: 1, index };
         agents.answer(call, json!(format!("answer {index}"))).await.unwrap();
     }
-    let edits = [
-        "UPDATE record SET body = body || ' ' WHERE kind = 'answer' AND body LIKE '%answer 0%'",
-        "UPDATE record SET body = body || ' ' WHERE kind = 'turn' AND body LIKE '%helper%'",
-    ];
-    for edit in edits {
-        assert_eq!(place.unprotected().execute(edit, []).unwrap(), 1, "{edit}");
+    for of in
+        ["kind = 'answer' AND body LIKE '%answer 0%'", "kind = 'turn' AND body LIKE '%helper%'"]
+    {
+        edit(&place, &format!("UPDATE record SET body = body || ' ' WHERE {of}"));
     }
     agents.stop(turn(1), ann()).await.unwrap();
     settle(worker(&place.store).handler(Driver(Asker))).await;
@@ -84,11 +90,7 @@ async fn a_turn_that_delegates_to_a_box_that_was_edited_ends() {
     let agents = staff(&place.store).await;
     agents.enqueue(new_turn("helper", 9, 2)).await.unwrap();
     settle(worker(&place.store).handler(Driver(Asker))).await;
-    let edit = format!(
-        "UPDATE record SET body = body || ' ' WHERE kind = 'box' AND lower(hex(id)) = '{}'",
-        id(2).to_string().replace('-', "")
-    );
-    assert_eq!(place.unprotected().execute(&edit, []).unwrap(), 1, "{edit}");
+    edit_record(&place, "box", id(2));
     agents.enqueue(new_turn("planner", 1, 1)).await.unwrap();
     settle(worker(&place.store).handler(Driver(Asker))).await;
     let (_, events) = story(&place.store, "planner").await;
@@ -102,8 +104,7 @@ async fn only_the_call_whose_row_was_edited_is_interrupted() {
     let (tools, made) = (Tools::open(), calls(["first", "second"]));
     settle(tools.deaf(&place.store, made.clone())).await;
     agents.stop(turn(1), ann()).await.unwrap();
-    let edit = "UPDATE child SET seal = zeroblob(32) WHERE position = 0";
-    assert_eq!(place.unprotected().execute(edit, []).unwrap(), 1);
+    edit(&place, "UPDATE child SET seal = zeroblob(32) WHERE position = 0");
     settle(tools.deaf(&place.store, made)).await;
 
     assert_stopped(&place).await;
@@ -114,11 +115,7 @@ async fn only_the_call_whose_row_was_edited_is_interrupted() {
 async fn a_queued_turn_that_cannot_be_read_hides_neither_its_agent_nor_the_others() {
     let place = Place::new().await;
     queued(&place.store, 3).await;
-    let edit = format!(
-        "UPDATE record SET body = body || ' ' WHERE kind = 'turn' AND lower(hex(id)) = '{}'",
-        turn(2).to_string().replace('-', "")
-    );
-    assert_eq!(place.unprotected().execute(&edit, []).unwrap(), 1, "{edit}");
+    edit_record(&place, "turn", turn(2).0);
     let page = Observer::new(&place.store).agents(&Query::new(), 10).await.unwrap();
     let (agents, errors): (Vec<_>, Vec<_>) = page.items.into_iter().partition(Result::is_ok);
     let agents: Vec<_> = agents.into_iter().map(Result::unwrap).collect();

@@ -3,22 +3,21 @@
 
 use machine::{
     agent::{
-        self, ActiveTurn, AfterExecution, Agent, AgentCall, AgentError, AgentId, Agents,
-        AnyAgentHead, BoxId, CallTarget, Deliverable, Driver, Limits, ModelAnswer, NewTurn,
-        Resource, StopReason, TaskEvent, Terms, TurnEnd, TurnRefusal, TurnStatus, TurnStop, Work,
+        self, ActiveTurn, Agent, AgentError, AgentId, Agents, AnyAgentHead, BoxId, Deliverable,
+        Driver, Limits, NewTurn, Resource, StopReason, TaskEvent, Terms, TurnEnd, TurnRefusal,
+        TurnStatus, TurnStop, Work,
     },
     clock::Millis,
     worker::{Failure, Handled, Handler, Task},
 };
 use serde_json::{Value, json};
-use tokio::sync::Notify;
 
 use super::{
     queue::{Clerk, limited, queued, staff, story},
-    support::{agent, child, id, new_turn, turn},
+    support::{agent, agent_call, child, id, makes, new_turn, to_helper, turn},
 };
 use crate::worker::prelude::{
-    Arc, Count, Duration, Hand, Human, Store, ann, assert_err, notified, on_threads, settle, timed,
+    Count, Duration, Hand, Human, Store, ann, assert_err, notified, on_threads, settle, timed,
     until, worker,
 };
 
@@ -118,8 +117,7 @@ fn t09_a2a_rs_126_the_stop_of_an_ended_turn_answers_with_its_end() {
 fn an_agent_is_dropped_when_its_turn_is_stopped() {
     timed(async |store: Store, _: Hand| {
         let agents = queued(&store, 1).await;
-        let hold = Arc::new((Notify::new(), Notify::new()));
-        let endless = Clerk { hold: Some(Arc::clone(&hold)), ..Clerk::default() };
+        let (endless, hold) = Clerk::held();
         let calls = endless.calls.clone();
         let running = worker(&store).handler(Driver(endless)).start();
         notified(&hold.0).await;
@@ -241,8 +239,7 @@ fn an_agent_is_dropped_when_its_time_is_up() {
         let limits = Limits { time_ms: Some(500), ..Limits::default() };
         let agents = limited(&store, limits).await;
         agents.enqueue(new_turn("planner", 2, 1)).await.unwrap();
-        let hold = Arc::new((Notify::new(), Notify::new()));
-        let endless = Clerk { hold: Some(Arc::clone(&hold)), ..Clerk::default() };
+        let (endless, hold) = Clerk::held();
         let running = worker(&store).handler(Driver(endless)).start();
         notified(&hold.0).await;
         hand.advance(500);
@@ -312,15 +309,7 @@ impl Agent for Chief {
         if agent.0 == "helper" {
             return Ok(Deliverable::Done(json!("done")).into());
         }
-        let NewTurn { agent, task, .. } = new_turn("helper", 2, 2);
-        let call = AgentCall {
-            tool: "ask".to_owned(),
-            call_id: "a".to_owned(),
-            target: CallTarget::Agent { agent, task },
-            within: Some(Duration::from_secs(10)),
-            after: AfterExecution::Suspend,
-        };
-        Ok(Work::Call(ModelAnswer { calls: vec![call], ..ModelAnswer::default() }))
+        Ok(makes(vec![agent_call(0, to_helper(), Some(Duration::from_secs(10)))]))
     }
 }
 
@@ -337,30 +326,6 @@ fn a_delegated_turn_whose_id_is_taken_does_not_block_the_agent() {
         let (moves, events) = story(&store, "planner").await;
         assert_eq!(moves, ["dispatch", "claim", "deliver"]);
         assert_eq!(events[0].end, TurnEnd::Failed);
-    });
-}
-
-/// A takeover is a move, and does not begin the attempts anew.
-#[test]
-fn a_worker_that_was_lost_has_used_an_attempt() {
-    timed(async |store: Store, hand: Hand| {
-        queued(&store, 1).await;
-        let hold = Arc::new((Notify::new(), Notify::new()));
-        let frozen = Clerk { hold: Some(Arc::clone(&hold)), ..Clerk::default() };
-        let lease = Duration::from_mins(30);
-        let first = worker(&store).lease(lease).handler(Driver(frozen)).start();
-        notified(&hold.0).await;
-        hand.pass(lease * 2);
-        let clerk = Clerk::default();
-        let calls = clerk.calls.clone();
-        settle(worker(&store).attempts(1).handler(Driver(clerk))).await;
-        hold.1.notify_one();
-        first.stop().await.unwrap();
-
-        let moves = ["dispatch", "claim", "reclaim", "stop", "deliver"];
-        assert_eq!(story(&store, "planner").await.0, moves);
-        assert_eq!(events(&store).await[0].end, TurnEnd::Stopped(StopReason::Attempts));
-        assert_eq!(calls.get(), 0);
     });
 }
 

@@ -3,33 +3,23 @@
 
 use machine::{
     agent::{
-        Activity, AfterExecution, AgentCall, AgentEvent, AgentEventKind, AgentEvents, AgentId,
-        CallTarget, Driver, Signalling, TurnId,
+        Activity, AgentCall, AgentEvent, AgentEventKind, AgentEvents, AgentId, CallTarget, Driver,
+        Signalling, TurnId,
     },
     store::Position,
 };
 use serde_json::{Value, json};
-use tokio::sync::Notify;
 
 use super::{
-    queue::{Clerk, staff, story},
+    queue::{Clerk, lose, staff, story},
     sets::{Caller, Tools, calls},
-    support::{agent, child, id, new_turn, turn},
+    support::{agent, agent_call, child, id, new_turn, to_helper, turn},
 };
-use crate::worker::prelude::{
-    Arc, Duration, Hand, Mutex, Store, ann, notified, settle, timed, worker,
-};
+use crate::worker::prelude::{Arc, Duration, Hand, Mutex, Store, ann, settle, timed, worker};
 
 /// A call to the helper.
 fn delegation() -> AgentCall {
-    let new = new_turn("helper", 2, 2);
-    AgentCall {
-        tool: "ask".to_owned(),
-        call_id: "call_ask".to_owned(),
-        target: CallTarget::Agent { agent: new.agent, task: new.task },
-        within: Some(Duration::from_hours(1)),
-        after: AfterExecution::Suspend,
-    }
+    agent_call(9, to_helper(), Some(Duration::from_hours(1)))
 }
 
 /// The positions of all entries after this one, each with its events, as a new reader has them.
@@ -117,14 +107,8 @@ fn a_turn_that_delegates_tells_this() {
 async fn eventful(store: &Store, hand: &Hand) {
     let agents = staff(store).await;
     agents.enqueue(new_turn("planner", 1, 1)).await.unwrap();
-    let hold = Arc::new((Notify::new(), Notify::new()));
-    let lost = Clerk { hold: Some(Arc::clone(&hold)), ..Clerk::default() };
-    tokio::select! {
-        ended = worker(store).handler(Driver(lost)).run_until_idle() => panic!("{ended:?}"),
-        () = notified(&hold.0) => {}
-    }
-    // The worker is gone, and its lease ends.
-    hand.pass(Duration::from_mins(1));
+    let (lost, hold) = Clerk::held();
+    lose(worker(store).handler(Driver(lost)), &hold.0, hand).await;
     let made = [vec![delegation()], calls(["first", "second"])].concat();
     settle(Tools::open().worker(store, made)).await;
 

@@ -16,7 +16,7 @@ use serde_json::json;
 use tokio::sync::Notify;
 
 use super::{
-    queue::{Clerk, clerks, queued, staff, story},
+    queue::{Clerk, clerks, lose, queued, staff, story},
     sets::{Caller, Tools, calls},
     support::{agent, id, new_turn},
 };
@@ -183,8 +183,7 @@ fn a_turn_is_claimed_in_the_batch_that_delivers_the_one_before() {
 fn a_worker_that_stops_leaves_the_next_turn_in_the_queue() {
     timed(async |store: Store, _: Hand| {
         let agents = queued(&store, 2).await;
-        let hold = Arc::new((Notify::new(), Notify::new()));
-        let clerk = Clerk { hold: Some(Arc::clone(&hold)), ..Clerk::default() };
+        let (clerk, hold) = Clerk::held();
         let running = worker(&store).handler(Driver(clerk)).start();
         notified(&hold.0).await;
         let (stopped, ()) = tokio::join!(running.stop(), async { hold.1.notify_one() });
@@ -233,19 +232,26 @@ async fn a_result_is_delivered_when_its_rows_can_be_read_again() {
     assert_eq!(moves, ["dispatch", "claim", "deliver"]);
 }
 
-/// Says that it was called for a turn, and never ends.
-struct Asleep(Arc<Notify>);
+/// Says that it was called for such a head, and never ends.
+pub(super) struct Lost<A, F>(pub(super) Driver<A>, pub(super) F, pub(super) Arc<Notify>);
 
-impl Handler for Asleep {
+impl<A: Agent, F> Handler for Lost<A, F>
+where
+    F: Fn(&AnyAgentHead) -> bool + Send + Sync + 'static,
+{
     type Machine = AnyAgentHead;
 
-    async fn handle(&self, head: AnyAgentHead, _: &mut Task) -> Handled<AnyAgentHead> {
-        if !matches!(head, AnyAgentHead::Running(_)) {
-            return Ok(Next::Wait);
+    async fn handle(&self, head: AnyAgentHead, task: &mut Task) -> Handled<AnyAgentHead> {
+        if (self.1)(&head) {
+            self.2.notify_one();
+            std::future::pending::<()>().await;
         }
-        self.0.notify_one();
-        std::future::pending().await
+        self.0.handle(head, task).await
     }
+}
+
+pub(super) fn runs(head: &AnyAgentHead) -> bool {
+    matches!(head, AnyAgentHead::Running(_))
 }
 
 /// A worker that takes over, and stops before it has done anything, does not hide that the one
@@ -254,15 +260,14 @@ impl Handler for Asleep {
 fn a_takeover_that_is_given_back_still_raises_the_epoch() {
     timed(async |store: Store, hand: Hand| {
         let agents = queued(&store, 1).await;
-        let hold = Arc::new((Notify::new(), Notify::new()));
-        let frozen = Clerk { hold: Some(Arc::clone(&hold)), ..Clerk::default() };
+        let (frozen, hold) = Clerk::held();
         let lease = Duration::from_mins(30);
         let first = worker(&store).lease(lease).handler(Driver(frozen)).start();
         notified(&hold.0).await;
         hand.pass(lease * 2);
         let called = Arc::new(Notify::new());
-        let asleep = Asleep(Arc::clone(&called));
-        let second = worker(&store).grace(Duration::ZERO).handler(asleep).start();
+        let lost = Lost(Driver(Clerk::default()), runs, Arc::clone(&called));
+        let second = worker(&store).grace(Duration::ZERO).handler(lost).start();
         notified(&called).await;
         second.stop().await.unwrap();
         settle(clerks(&store)).await;
@@ -276,25 +281,6 @@ fn a_takeover_that_is_given_back_still_raises_the_epoch() {
     });
 }
 
-/// Waits forever when the turn waits in this epoch.
-struct Lost {
-    driver: Driver<Caller>,
-    epoch: u64,
-    waits: Arc<Notify>,
-}
-
-impl Handler for Lost {
-    type Machine = AnyAgentHead;
-
-    async fn handle(&self, head: AnyAgentHead, task: &mut Task) -> Handled<AnyAgentHead> {
-        if matches!(head, AnyAgentHead::Suspended(_)) && *head.epoch() == self.epoch {
-            self.waits.notify_one();
-            std::future::pending::<()>().await;
-        }
-        self.driver.handle(head, task).await
-    }
-}
-
 /// Each worker that takes over is lost in its turn, and there are more of them than attempts. The
 /// turn only waits, so none of them has tried anything.
 #[test]
@@ -303,15 +289,12 @@ fn takeovers_of_a_turn_that_waits_are_no_failed_attempts() {
         staff(&store).await.enqueue(new_turn("planner", 1, 1)).await.unwrap();
         let made = || vec![AgentCall { within: None, ..calls(["first"]).remove(0) }];
         for epoch in 1..=3 {
-            let waits = Arc::new(Notify::new());
-            let lost = Lost { driver: Driver(Caller(made())), epoch, waits: Arc::clone(&waits) };
-            let worker = worker(&store).attempts(2).handler(lost);
-            tokio::select! {
-                ended = worker.run_until_idle() => panic!("{ended:?}"),
-                () = notified(&waits) => {}
-            }
-            // The worker is gone, and its lease ends.
-            hand.pass(Duration::from_mins(1));
+            let told = Arc::new(Notify::new());
+            let waits = move |head: &AnyAgentHead| {
+                matches!(head, AnyAgentHead::Suspended(_)) && *head.epoch() == epoch
+            };
+            let lost = Lost(Driver(Caller(made())), waits, Arc::clone(&told));
+            lose(worker(&store).attempts(2).handler(lost), &told, &hand).await;
         }
         settle(Tools::open().worker(&store, made()).attempts(2)).await;
 

@@ -9,8 +9,8 @@ use std::{path::PathBuf, time::Instant};
 
 use machine::{
     agent::{
-        ActiveTurn, AfterExecution, Agent, AgentCall, AgentError, AgentId, Agents, BoxId,
-        CallTarget, Card, CardKind, Deliverable, Driver, ModelAnswer, TurnEnd, TurnId, Work,
+        ActiveTurn, Agent, AgentError, AgentId, Agents, BoxId, CallTarget, Card, CardKind,
+        Deliverable, Driver, TurnEnd, TurnId, Work,
     },
     contract::{Action, Attempt, ToolCall, ToolSpec},
     effects::EffectError,
@@ -24,7 +24,7 @@ use serde_json::{Value, json};
 
 use super::{
     queue::story,
-    support::{agent, id, new_turn, turn},
+    support::{agent, agent_call, id, makes, new_turn, turn},
 };
 use crate::{
     effects::{
@@ -93,14 +93,8 @@ impl Agent for Payer {
             _ => {}
         }
         let arguments = json!({ "to": active.id.to_string() }).to_string();
-        let call = AgentCall {
-            tool: "pay".to_owned(),
-            call_id: "call".to_owned(),
-            target: CallTarget::Tool(ToolCall::new(&spec(), &arguments)?),
-            within: None,
-            after: AfterExecution::Suspend,
-        };
-        Ok(Work::Call(ModelAnswer { calls: vec![call], ..ModelAnswer::default() }))
+        let target = CallTarget::Tool(ToolCall::new(&spec(), &arguments)?);
+        Ok(makes(vec![agent_call(0, target, None)]))
     }
 }
 

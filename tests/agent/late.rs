@@ -4,9 +4,8 @@
 
 use machine::{
     agent::{
-        ActiveTurn, AfterExecution, Agent, AgentCall, AgentId, Agents, AnyAgentHead, BoxId,
-        CallTarget, CardKind, Deliverable, Driver, MemberId, ModelAnswer, NewTurn, Resource,
-        StopReason, TurnEnd, TurnStatus, Work,
+        ActiveTurn, Agent, AgentId, Agents, AnyAgentHead, BoxId, CallTarget, CardKind, Deliverable,
+        Driver, MemberId, Resource, StopReason, TurnEnd, TurnStatus, Work,
     },
     clock::{Clock, Millis},
     contract::{Registry, ToolCall, ToolSpec},
@@ -19,7 +18,7 @@ use tokio::sync::Semaphore;
 use super::{
     queue::{passes, queued, staff, story},
     sets::{Caller, waiting},
-    support::{agent, child, id, new_turn, turn},
+    support::{agent, agent_call, child, id, makes, new_turn, to_helper, turn},
 };
 use crate::worker::prelude::{
     Applied, Arc, Count, Delivery, Duration, Hand, Store, Worker, settle, timed, until, worker,
@@ -35,23 +34,22 @@ struct Sender;
 
 impl Agent for Sender {
     async fn run(&self, agent: &AgentId, active: &ActiveTurn, _: &Task) -> Result<Work, Failure> {
-        let call = |name: &str, within| -> Result<AgentCall, Failure> {
-            let target = CallTarget::Tool(ToolCall::new(&spec(name), "{}")?);
-            let (tool, call_id) = (name.to_owned(), format!("call_{name}"));
-            Ok(AgentCall { tool, call_id, target, within, after: AfterExecution::Suspend })
-        };
         let calls = match active.step {
             _ if agent.0 == "helper" => return Ok(Deliverable::Done(json!("idle")).into()),
-            1 => vec![call("mail", Some(LIMIT))?, call("fax", None)?],
-            2 => vec![call("mail", None)?],
+            1 => vec![agent_call(0, tool("mail"), Some(LIMIT)), agent_call(1, tool("fax"), None)],
+            2 => vec![agent_call(0, tool("mail"), None)],
             _ => return Ok(Deliverable::Done(json!("sent")).into()),
         };
-        Ok(Work::Call(ModelAnswer { calls, ..ModelAnswer::default() }))
+        Ok(makes(calls))
     }
 }
 
 fn spec(name: &str) -> ToolSpec {
     ToolSpec::irreversible("office", name).unwrap()
+}
+
+fn tool(name: &str) -> CallTarget {
+    CallTarget::Tool(ToolCall::new(&spec(name), "{}").unwrap())
 }
 
 /// Sends the same mail in each turn. The first one also asks something, or works until the second
@@ -61,7 +59,7 @@ struct Twice(Option<Arc<[Semaphore; 2]>>);
 impl Agent for Twice {
     async fn run(&self, agent: &AgentId, active: &ActiveTurn, _: &Task) -> Result<Work, Failure> {
         let target = match active.step {
-            1 if agent.0 == "planner" => CallTarget::Tool(ToolCall::new(&spec("mail"), "{}")?),
+            1 if agent.0 == "planner" => tool("mail"),
             2 if active.id == turn(1) => match &self.0 {
                 None => CallTarget::Outside,
                 Some(gates) => {
@@ -72,17 +70,11 @@ impl Agent for Twice {
             _ => return Ok(Deliverable::Done(json!("sent")).into()),
         };
         let within = (active.step == 1).then_some(LIMIT);
-        let (tool, call_id) = ("next".to_owned(), "call_next".to_owned());
-        let call = AgentCall { tool, call_id, target, within, after: AfterExecution::Suspend };
-        Ok(Work::Call(ModelAnswer { calls: vec![call], ..ModelAnswer::default() }))
+        Ok(makes(vec![agent_call(0, target, within)]))
     }
 }
 
 /// Each tool answers when it is released.
-fn sender(agent: impl Agent, store: &Store, gates: &Arc<[Semaphore; 2]>, begun: &Count) -> Worker {
-    with_tools(Driver(agent), store, gates, begun)
-}
-
 fn with_tools(
     handler: impl Handler<Machine = AnyAgentHead>,
     store: &Store,
@@ -122,7 +114,7 @@ fn a_late_result_is_that_of_an_equal_call() {
     timed(async |store: Store, hand: Hand| {
         let agents = queued(&store, 1).await;
         let (gates, begun) = (Arc::new([0; 2].map(Semaphore::new)), Count::default());
-        let running = sender(Sender, &store, &gates, &begun).start();
+        let running = with_tools(Driver(Sender), &store, &gates, &begun).start();
         until("both calls have begun", async || begun.get() == 2).await;
         passes(LIMIT, &hand, &agents, 2).await;
         until("the mail is overdue", async || results(&agents).await.len() == 1).await;
@@ -161,7 +153,7 @@ fn a_late_result_is_not_that_of_an_equal_call_of_the_next_turn() {
             let agents = queued(&store, 2).await;
             let (gates, begun) = (Arc::new([0; 2].map(Semaphore::new)), Count::default());
             let twice = Twice(works.then(|| Arc::clone(&gates)));
-            let running = sender(twice, &store, &gates, &begun).start();
+            let running = with_tools(Driver(twice), &store, &gates, &begun).start();
             until("the mail has begun", async || begun.get() == 1).await;
             passes(LIMIT, &hand, &agents, 3).await;
             let step = async || waiting(&agents).await.is_some_and(|open| works == (open == 0));
@@ -227,15 +219,9 @@ fn a_queued_turn_that_was_reported_overdue_is_stopped_with_its_parent() {
         let mut new = new_turn("planner", 1, 1);
         new.task.terms.limits.time_ms = Some(LIMIT.as_millis().try_into().unwrap());
         agents.enqueue(new).await.unwrap();
-        let call = |name: &str, target, within| {
-            let (tool, call_id) = (name.to_owned(), format!("call_{name}"));
-            AgentCall { tool, call_id, target, within, after: AfterExecution::Suspend }
-        };
-        let NewTurn { agent: helper, task, .. } = new_turn("helper", 2, 2);
-        let delegated = CallTarget::Agent { agent: helper, task };
         let made = vec![
-            call("delegate", delegated, Some(LIMIT / 2)),
-            call("ask", CallTarget::Outside, None),
+            agent_call(0, to_helper(), Some(LIMIT / 2)),
+            agent_call(1, CallTarget::Outside, None),
         ];
         let running = worker(&store).handler(Driver(Caller(made))).grace(Duration::ZERO).start();
         until("the turn waits", async || waiting(&agents).await == Some(2)).await;
@@ -278,17 +264,13 @@ impl Agent for Hasty {
             std::future::pending::<()>().await;
         }
         let target = if active.step == 1 {
-            let NewTurn { agent, task, .. } = new_turn("helper", 2, 2);
-            CallTarget::Agent { agent, task }
+            to_helper()
         } else {
             let limit = active.task.terms.limits.time_ms.unwrap();
             self.0.set(active.dispatched_at + limit - self.1);
             CallTarget::Submit(json!({}))
         };
-        let (tool, call_id) = ("next".to_owned(), "call_next".to_owned());
-        let (within, after) = (Some(Duration::ZERO), AfterExecution::Suspend);
-        let calls = vec![AgentCall { tool, call_id, target, within, after }];
-        Ok(Work::Call(ModelAnswer { calls, ..ModelAnswer::default() }))
+        Ok(makes(vec![agent_call(0, target, Some(Duration::ZERO))]))
     }
 }
 

@@ -2,9 +2,8 @@
 
 use machine::{
     agent::{
-        ActiveTurn, AfterExecution, Agent, AgentCall, AgentError, AgentId, Agents, BoxId,
-        CallTarget, CardKind, Deliverable, Driver, MAX_CARD, MemberId, ModelAnswer, TurnRefusal,
-        Work,
+        ActiveTurn, Agent, AgentError, AgentId, Agents, BoxId, CallTarget, CardKind, Deliverable,
+        Driver, MAX_CARD, MemberId, TurnRefusal, Work,
     },
     worker::{Failure, Task},
 };
@@ -12,7 +11,8 @@ use serde_json::{Value, json};
 
 use super::{
     queue::{passes, queued, story},
-    support::{agent, id, turn},
+    sets::waiting,
+    support::{agent_call, id, makes, turn},
 };
 use crate::worker::prelude::{Duration, Hand, Store, assert_err, settle, timed, until, worker};
 
@@ -27,25 +27,14 @@ impl Agent for Asker {
         if agent.0 != "planner" || active.step > 1 || active.must_deliver() {
             return Ok(Deliverable::Done(json!({ "step": active.step })).into());
         }
-        let calls = [None, Some(LIMIT)].map(|within| AgentCall {
-            tool: "ask".to_owned(),
-            call_id: format!("call_{}", within.is_some()),
-            target: CallTarget::Outside,
-            within,
-            after: AfterExecution::Suspend,
-        });
-        Ok(Work::Call(ModelAnswer { calls: calls.into(), ..ModelAnswer::default() }))
+        let calls = (0..).zip([None, Some(LIMIT)]);
+        let calls = calls.map(|(number, within)| agent_call(number, CallTarget::Outside, within));
+        Ok(makes(calls.collect()))
     }
 }
 
 fn call(index: u32) -> MemberId {
     MemberId { turn: turn(1), step: 1, index }
-}
-
-/// The number of calls that the planner waits for; `None` if it has no turn.
-async fn waiting(agents: &Agents) -> Option<usize> {
-    let head = agents.head(&agent("planner")).await.unwrap();
-    head.active.map(|active| active.waiting.len())
 }
 
 /// The results of the calls, in the order in which they were reported, and the deliverable.

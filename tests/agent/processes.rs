@@ -9,9 +9,8 @@ use std::{
 
 use machine::{
     agent::{
-        ActiveTurn, AfterExecution, Agent, AgentCall, AgentId, Agents, AnyAgentHead, BoxId,
-        CallTarget, CardKind, Conversation, Deliverable, Driver, MemberId, ModelAnswer, TurnId,
-        TurnStatus, Work,
+        ActiveTurn, Agent, AgentId, Agents, AnyAgentHead, BoxId, CallTarget, CardKind,
+        Conversation, Deliverable, Driver, MemberId, TurnId, TurnStatus, Work,
     },
     clock::Millis,
     contract::{Registry, ToolCall, ToolSpec},
@@ -27,7 +26,7 @@ use serde_json::json;
 use super::{
     prompt::check_moment,
     queue::{staff, story},
-    support::{agent, id, new_turn, turn},
+    support::{agent, agent_call, id, makes, new_turn, turn},
 };
 use crate::{
     process::{Act, Process, orders, say},
@@ -60,15 +59,9 @@ impl Agent for Scribe {
         let read = CallTarget::Tool(ToolCall::new(&spec(), "{}")?);
         let new = new_turn("helper", 4, 4);
         let asked = CallTarget::Agent { agent: new.agent, task: new.task };
-        let call = |(place, target): (usize, CallTarget)| AgentCall {
-            tool: "look".to_owned(),
-            call_id: format!("call_{place}"),
-            target,
-            within: Some(LEASE * 10_000),
-            after: AfterExecution::Suspend,
-        };
-        let calls = [read.clone(), asked, read].into_iter().enumerate().map(call).collect();
-        Ok(Work::Call(ModelAnswer { calls, ..ModelAnswer::default() }))
+        let within = Some(LEASE * 10_000);
+        let calls = (0..).zip([read.clone(), asked, read]);
+        Ok(makes(calls.map(|(place, target)| agent_call(place, target, within)).collect()))
     }
 }
 

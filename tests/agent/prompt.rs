@@ -6,9 +6,8 @@ mod walk;
 
 use machine::{
     agent::{
-        ActiveTurn, AfterExecution, Agent, AgentCall, AgentId, CallTarget, Card, CardKind,
-        Conversation, ConversationError, Deliverable, Driver, MemberId, ModelAnswer, NewMember,
-        NewSource, NewTurn, TurnId, Work,
+        ActiveTurn, Agent, AgentId, CallTarget, Card, CardKind, Conversation, ConversationError,
+        Deliverable, Driver, MemberId, ModelAnswer, NewMember, NewSource, TurnId, Work,
     },
     contract::CallError,
     worker::{Failure, Task},
@@ -17,7 +16,7 @@ use serde_json::{Value, json};
 
 use super::{
     queue::queued,
-    support::{Desk, card, id, member, new_turn, turn},
+    support::{Desk, agent_call, card, id, member, new_turn, to_helper, turn},
 };
 use crate::worker::prelude::{Arc, Duration, Hand, Mutex, Store, settle, timed, worker};
 
@@ -143,6 +142,19 @@ fn the_checkers_refuse_what_providers_refuse() {
     }
 }
 
+/// What the model is told of its only call, which was closed: the call and its result are these.
+fn told(call: &Value, result: &Value) -> String {
+    let mut desk = Desk::answered(new_turn("planner", 1, 1), 1);
+    let closed = NewMember { source: NewSource::Closed(card(300)), ..member(0) };
+    desk.write(&desk.call(vec![closed]));
+    let asked = conversation(&desk, |card| match card.kind {
+        CardKind::Answer => answer(1),
+        CardKind::ToolCall => call.clone(),
+        _ => result.clone(),
+    });
+    asked.unwrap().openai()[2]["content"].as_str().unwrap().to_owned()
+}
+
 #[test]
 fn each_outcome_has_a_text_of_its_own() {
     let (by, reason) = ("ann".to_owned(), "too dear".to_owned());
@@ -168,15 +180,7 @@ fn each_outcome_has_a_text_of_its_own() {
         (json!({ "error": CallError::<String>::Expired }), "Never started: it was not approved"),
         (json!({ "error": { "overdue": { "execution": id(7) } } }), &*running),
     ] {
-        let mut desk = Desk::answered(new_turn("planner", 1, 1), 1);
-        let closed = NewMember { source: NewSource::Closed(card(300)), ..member(0) };
-        desk.write(&desk.call(vec![closed]));
-        let asked = conversation(&desk, |card| match card.kind {
-            CardKind::Answer => answer(1),
-            _ => body.clone(),
-        });
-        let asked = asked.unwrap();
-        let told = asked.openai()[2]["content"].as_str().unwrap();
+        let told = told(&body, &body);
         assert!(told.starts_with(text), "{body}: {told}");
     }
 }
@@ -193,15 +197,8 @@ fn what_a_call_is_closed_with_is_told_as_it_is() {
         (&named, &*named.to_string()),
     ];
     for (body, text) in rows {
-        let mut desk = Desk::answered(new_turn("planner", 1, 1), 1);
-        let closed = NewMember { source: NewSource::Closed(card(300)), ..member(0) };
-        desk.write(&desk.call(vec![closed]));
-        let asked = conversation(&desk, |card| match card.kind {
-            CardKind::Answer => answer(1),
-            CardKind::ToolCall => json!({ "tool": "read", "call_id": "call_0", "closed": true }),
-            _ => body.clone(),
-        });
-        assert_eq!(asked.unwrap().openai()[2]["content"], text);
+        let call = json!({ "tool": "read", "call_id": "call_0", "closed": true });
+        assert_eq!(told(&call, body), text);
     }
 }
 
@@ -238,17 +235,10 @@ impl Agent for Curious {
         if active.id != turn(1) || active.step > 1 {
             return Ok(Deliverable::Done(json!("done")).into());
         }
-        let NewTurn { agent, task, .. } = new_turn("helper", 2, 2);
         let (by, reason) = ("ann".to_owned(), "too dear".to_owned());
         let declined = json!({ "error": CallError::<String>::Declined { by, reason } });
-        let targets = [CallTarget::Agent { agent, task }, CallTarget::Closed(declined)];
-        let calls = targets.map(|target| AgentCall {
-            tool: "ask".to_owned(),
-            call_id: "call_0".to_owned(),
-            target,
-            within: Some(Duration::from_secs(10)),
-            after: AfterExecution::Suspend,
-        });
+        let targets = [to_helper(), CallTarget::Closed(declined)];
+        let calls = targets.map(|target| agent_call(0, target, Some(Duration::from_secs(10))));
         let call = json!({ "type": "tool_use", "id": "call_0", "name": "ask", "input": {} });
         let body = json!({ "content": [thought(), call, call] });
         Ok(Work::Call(ModelAnswer { body, calls: calls.into(), tokens: 1, cost: 1 }))

@@ -10,9 +10,9 @@ use std::{
 
 use machine::{
     agent::{
-        ActiveTurn, AfterExecution, Agent, AgentCall, AgentError, AgentId, Agents, BoxId, BoxUse,
-        CallTarget, CardId, Conversation, Deliverable, Driver, MemberId, ModelAnswer, NewCard,
-        NewTurn, Task, TurnId, TurnRefusal, TurnRequest, TurnStatus, TurnStop, Work,
+        ActiveTurn, Agent, AgentError, AgentId, Agents, BoxId, BoxUse, CallTarget, CardId,
+        Conversation, Deliverable, Driver, MemberId, ModelAnswer, NewCard, NewTurn, Task, TurnId,
+        TurnRefusal, TurnRequest, TurnStatus, TurnStop, Work,
     },
     worker::{Failure, Task as Job},
 };
@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 
 use super::{
     queue::{clerks, staff},
-    support::{Desk, EARLY, agent, id, new_turn, turn},
+    support::{Desk, EARLY, agent, agent_call, id, new_turn, turn},
 };
 use crate::worker::prelude::{
     Duration, Hand, Store, ann, assert_err, on_threads, settle, timed, worker,
@@ -38,13 +38,7 @@ impl Agent for Walker {
         let task = Task { output_box: BoxId(active.id.0), ..active.task.clone() };
         let helper = AgentId("helper".to_owned());
         let targets = [CallTarget::Outside, CallTarget::Agent { agent: helper, task }];
-        let calls = (0..).zip(targets).map(|(number, target): (u32, _)| AgentCall {
-            tool: "ask".to_owned(),
-            call_id: format!("call_{number}"),
-            target,
-            within: Some(Duration::from_hours(1)),
-            after: AfterExecution::Suspend,
-        });
+        let calls = (0..).zip(targets).map(|(number, it)| agent_call(number, it, Some(HOUR)));
         let (body, calls) = (json!("I shall ask"), calls.collect());
         Ok(Work::Call(ModelAnswer { body, calls, ..ModelAnswer::default() }))
     }

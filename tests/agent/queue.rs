@@ -32,6 +32,13 @@ pub(super) struct Clerk {
     pub(super) hold: Option<Arc<(Notify, Notify)>>,
 }
 
+impl Clerk {
+    pub(super) fn held() -> (Self, Arc<(Notify, Notify)>) {
+        let hold = Arc::new((Notify::new(), Notify::new()));
+        (Self { hold: Some(Arc::clone(&hold)), ..Self::default() }, hold)
+    }
+}
+
 impl Agent for Clerk {
     async fn run(&self, _: &AgentId, _: &ActiveTurn, _: &Task) -> Result<Work, Failure> {
         let call = self.calls.add();
@@ -57,6 +64,15 @@ impl Agent for Careless {
 
 pub(super) fn clerks(store: &Store) -> Worker {
     worker(store).handler(Driver(Clerk::default()))
+}
+
+/// Runs a worker until it says this. It is gone then, and its lease ends.
+pub(super) async fn lose(worker: Worker, said: &Notify, hand: &Hand) {
+    tokio::select! {
+        ended = worker.run_until_idle() => panic!("{ended:?}"),
+        () = notified(said) => {}
+    }
+    hand.pass(Duration::from_mins(1));
 }
 
 /// The agents of a store, among them two.
@@ -280,8 +296,7 @@ fn a_box_has_one_writer() {
 fn a_worker_that_takes_over_raises_the_epoch() {
     timed(async |store: Store, hand: Hand| {
         let agents = queued(&store, 1).await;
-        let hold = Arc::new((Notify::new(), Notify::new()));
-        let frozen = Clerk { hold: Some(Arc::clone(&hold)), ..Clerk::default() };
+        let (frozen, hold) = Clerk::held();
         let lease = Duration::from_mins(30);
         let first = worker(&store).lease(lease).handler(Driver(frozen)).start();
         notified(&hold.0).await;
@@ -306,8 +321,7 @@ fn a_worker_that_takes_over_raises_the_epoch() {
 fn a_turn_that_was_given_back_keeps_its_epoch() {
     timed(async |store: Store, _: Hand| {
         queued(&store, 1).await;
-        let hold = Arc::new((Notify::new(), Notify::new()));
-        let slow = Clerk { hold: Some(Arc::clone(&hold)), ..Clerk::default() };
+        let (slow, hold) = Clerk::held();
         let first = worker(&store).grace(Duration::ZERO).handler(Driver(slow)).start();
         notified(&hold.0).await;
         first.stop().await.unwrap();

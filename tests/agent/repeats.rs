@@ -1,16 +1,16 @@
 //! Equal calls of two turns: each tool says whether it repeats.
 
 use machine::{
-    agent::{
-        ActiveTurn, AfterExecution, Agent, AgentCall, AgentId, BoxId, CallTarget, CardKind,
-        Deliverable, Driver, ModelAnswer, Work,
-    },
+    agent::{ActiveTurn, Agent, AgentId, BoxId, CallTarget, CardKind, Deliverable, Driver, Work},
     contract::{Registry, ToolCall, ToolSpec},
     worker::{Failure, Task},
 };
 use serde_json::json;
 
-use super::{queue::queued, support::id};
+use super::{
+    queue::queued,
+    support::{agent_call, id, makes},
+};
 use crate::worker::prelude::{Applied, Arc, Count, Hand, Store, settle, timed, worker};
 
 /// Makes the same call in each turn.
@@ -21,14 +21,8 @@ impl Agent for Caller {
         if active.step > 1 {
             return Ok(Deliverable::Done(json!("sent")).into());
         }
-        let call = AgentCall {
-            tool: "mail".to_owned(),
-            call_id: "call".to_owned(),
-            target: CallTarget::Tool(ToolCall::new(&self.0, "{}")?),
-            within: None,
-            after: AfterExecution::Suspend,
-        };
-        Ok(Work::Call(ModelAnswer { calls: vec![call], ..ModelAnswer::default() }))
+        let target = CallTarget::Tool(ToolCall::new(&self.0, "{}")?);
+        Ok(makes(vec![agent_call(0, target, None)]))
     }
 }
 

@@ -3,9 +3,9 @@
 
 use machine::{
     agent::{
-        ActiveTurn, AfterExecution, Agent, AgentCall, AgentId, Agents, AnyAgentHead, BoxId,
-        CallTarget, Card, CardKind, Deliverable, Driver, Limits, MemberId, ModelAnswer, Resource,
-        SUBMIT_RESULT, StopReason, TurnEnd, TurnStatus, Work,
+        ActiveTurn, Agent, AgentCall, AgentId, Agents, AnyAgentHead, BoxId, CallTarget, Card,
+        CardKind, Deliverable, Driver, Limits, MemberId, ModelAnswer, Resource, SUBMIT_RESULT,
+        StopReason, TurnEnd, TurnStatus, Work,
     },
     contract::{ActionRefusal, Effect, OrRefused, Registry, ToolCall, ToolSpec},
     worker::{Failure, Handled, Handler, Task},
@@ -15,7 +15,8 @@ use tokio::sync::Semaphore;
 
 use super::{
     queue::{limited, passes, queued, story},
-    support::{agent, child, id, new_turn, turn},
+    scenarios::results,
+    support::{agent, agent_call, child, id, new_turn, to_helper, turn},
 };
 use crate::worker::prelude::{
     Applied, Arc, Count, Delivery, Duration, Hand, Next, Store, Worker, ann, inbox, settle, timed,
@@ -110,18 +111,12 @@ fn spec(name: &str) -> ToolSpec {
     if name == "third" { spec.raise(Effect::Irreversible) } else { spec }
 }
 
-fn call(number: usize, target: CallTarget) -> AgentCall {
-    let (tool, call_id) = ("look".to_owned(), format!("call_{number}"));
-    AgentCall { tool, call_id, target, within: Some(LIMIT), after: AfterExecution::Suspend }
+fn call(number: u64, target: CallTarget) -> AgentCall {
+    agent_call(number, target, Some(LIMIT))
 }
 
 fn tool(name: &str) -> CallTarget {
     CallTarget::Tool(ToolCall::new(&spec(name), "{}").unwrap())
-}
-
-fn delegated() -> CallTarget {
-    let new = new_turn("helper", 2, 2);
-    CallTarget::Agent { agent: new.agent, task: new.task }
 }
 
 /// Calls of these tools.
@@ -139,14 +134,6 @@ async fn cards(agents: &Agents) -> Vec<(Card, Value)> {
     agents.cards(BoxId(id(1)), 100).await.unwrap()
 }
 
-/// The results of the calls, by index.
-pub(super) async fn results(agents: &Agents) -> Vec<Value> {
-    let mut results = cards(agents).await;
-    results.retain(|(card, _)| card.kind == CardKind::ToolResult);
-    results.sort_by_key(|(card, _)| card.index);
-    results.into_iter().map(|(_, body)| body).collect()
-}
-
 /// The calls of the head have all ended.
 async fn have_ended(store: &Store) -> bool {
     let calls = store.children(agent("planner").head()).await.unwrap();
@@ -161,7 +148,7 @@ fn calls_of_all_kinds_end_apart() {
         let tools = Tools::new();
         tools.release(2);
         let mut made = calls(["refusing", "first", "third"]);
-        made.push(call(3, delegated()));
+        made.push(call(3, to_helper()));
         let running = tools.worker(&store, made).start();
         until("one is left", async || waiting(&agents).await == Some(1)).await;
         passes(LIMIT, &hand, &agents, 3).await;
@@ -177,7 +164,7 @@ fn calls_of_all_kinds_end_apart() {
         assert_eq!(events[0].end, TurnEnd::Done);
         let (_, events) = story(&store, "helper").await;
         let call = MemberId { turn: turn(1), step: 1, index: 3 };
-        assert_eq!((events[0].turn, events[0].parent), (call.delegated(), Some(call)));
+        assert_eq!((events[0].turn, events[0].parent), (call.to_helper(), Some(call)));
         let results = results(&agents).await;
         assert!(results[0]["error"]["refused"].to_string().contains("exit code 1"), "{results:?}");
         assert!(results[1]["error"]["overdue"]["execution"].is_string(), "{results:?}");
@@ -228,7 +215,7 @@ fn a_turn_is_stopped_while_it_waits() {
             let agents = limited(&store, Limits { time_ms, ..Limits::default() }).await;
             agents.enqueue(new_turn("helper", 9, 9)).await.unwrap();
             let tools = Tools::new();
-            let made = vec![call(0, delegated()), call(1, tool("first"))];
+            let made = vec![call(0, to_helper()), call(1, tool("first"))];
             let running = tools.worker(&store, made).grace(Duration::ZERO).start();
             until("the call has begun", async || tools.begun.get() == 1).await;
             until("the turn waits", async || waiting(&agents).await == Some(2)).await;
@@ -283,7 +270,7 @@ fn t02_pi_7053_a_stopped_turn_is_delivered_with_the_results_that_are_there() {
             let limits = Limits { time_ms: Some(60_000), ..Limits::default() };
             let agents = limited(&store, limits).await;
             let mut made = calls(["first", "refusing", "third"]);
-            let others = [delegated(), CallTarget::Outside, CallTarget::Outside];
+            let others = [to_helper(), CallTarget::Outside, CallTarget::Outside];
             made.extend((3..).zip(others).map(|(number, target)| call(number, target)));
             let tools = Tools::open();
             settle(tools.deaf(&store, made.clone())).await;
@@ -355,7 +342,7 @@ fn t06_openai_agents_python_3004_a_call_that_is_refused_or_denied_is_closed() {
         let mut made = calls(["first", "second", "third"]);
         made[1].call_id = "call_0".to_owned();
         made[2].tool = SUBMIT_RESULT.to_owned();
-        let CallTarget::Agent { task, .. } = delegated() else { unreachable!() };
+        let CallTarget::Agent { task, .. } = to_helper() else { unreachable!() };
         let mut early = task.clone();
         early.context_cards = 1;
         let to = |name: &str, task: &machine::agent::Task| CallTarget::Agent {

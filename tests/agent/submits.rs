@@ -2,8 +2,8 @@
 
 use machine::{
     agent::{
-        ActiveTurn, AfterExecution, Agent, AgentCall, AgentId, BoxId, CallTarget, CardKind, Driver,
-        Limits, ModelAnswer, Resource, SUBMIT_RESULT, StopReason, TurnEnd, Work,
+        ActiveTurn, Agent, AgentId, BoxId, CallTarget, CardKind, Driver, Limits, ModelAnswer,
+        Resource, SUBMIT_RESULT, StopReason, TurnEnd, Work,
     },
     worker::{Failure, Task},
 };
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::{
     queue::{limited, queued, staff, story},
-    support::{id, new_turn},
+    support::{agent_call, id, new_turn},
 };
 use crate::worker::prelude::{Hand, Store, settle, timed, worker};
 
@@ -24,18 +24,11 @@ struct Writer {
 
 impl Agent for Writer {
     async fn run(&self, _: &AgentId, active: &ActiveTurn, _: &Task) -> Result<Work, Failure> {
-        let call = |call_id: &str, target| AgentCall {
-            tool: "any".to_owned(),
-            call_id: call_id.to_owned(),
-            target,
-            within: None,
-            after: AfterExecution::Suspend,
-        };
         let lacks = active.step <= self.lacks;
         let result = if lacks { json!({ "links": 0 }) } else { json!({ "summary": "short" }) };
-        let mut calls = vec![call("a", CallTarget::Submit(result))];
+        let mut calls = vec![agent_call(0, CallTarget::Submit(result), None)];
         if active.step <= self.siblings {
-            calls.push(call("b", CallTarget::Closed(json!("denied"))));
+            calls.push(agent_call(1, CallTarget::Closed(json!("denied")), None));
         }
         Ok(Work::Call(ModelAnswer { calls, tokens: 1, ..ModelAnswer::default() }))
     }
@@ -79,7 +72,7 @@ fn a_model_submits_the_result_of_its_turn() {
             let answered = vec!["answer"; answers - 1];
             let expected = [vec!["dispatch", "claim"], answered, vec!["deliver"]].concat();
             assert_eq!(moves, expected, "the last answer is delivered at once");
-            for call in of(CardKind::ToolCall).iter().filter(|call| call["call_id"] == "a") {
+            for call in of(CardKind::ToolCall).iter().filter(|call| call["call_id"] == "call_0") {
                 assert_eq!(call["tool"], SUBMIT_RESULT);
             }
             let [deliverable] = of(CardKind::Deliverable)[..] else { panic!("{cards:?}") };
@@ -113,14 +106,8 @@ fn nested() -> Value {
 
 impl Agent for Nested {
     async fn run(&self, _: &AgentId, _: &ActiveTurn, _: &Task) -> Result<Work, Failure> {
-        let call = AgentCall {
-            tool: "any".to_owned(),
-            call_id: "a".to_owned(),
-            target: CallTarget::Submit(nested()),
-            within: None,
-            after: AfterExecution::Suspend,
-        };
-        let (body, calls) = (nested(), vec![call]);
+        let (body, submits) = (nested(), CallTarget::Submit(nested()));
+        let calls = vec![agent_call(0, submits, None)];
         Ok(Work::Call(ModelAnswer { body, calls, ..ModelAnswer::default() }))
     }
 }

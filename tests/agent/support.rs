@@ -1,11 +1,14 @@
-//! Ids and requests, as a runtime would make them.
+//! Ids and requests, as a runtime would make them, and the calls of agents.
+
+use std::time::Duration;
 
 use machine::{
     Id,
     agent::{
-        ActiveTurn, AfterExecution, AgentId, BoxId, Card, CardId, Head, MemberId, NewAnswer,
-        NewCard, NewDelivery, NewMember, NewSource, NewTurn, Task, Terms, TurnBatch, TurnEpoch,
-        TurnId, TurnRefusal, TurnRequest, TurnRows, WaitOutcome, decide,
+        ActiveTurn, AfterExecution, AgentCall, AgentId, BoxId, CallTarget, Card, CardId, Head,
+        MemberId, ModelAnswer, NewAnswer, NewCard, NewDelivery, NewMember, NewSource, NewTurn,
+        Task, Terms, TurnBatch, TurnEpoch, TurnId, TurnRefusal, TurnRequest, TurnRows, WaitOutcome,
+        Work, decide,
     },
     clock::Millis,
 };
@@ -173,6 +176,23 @@ pub(super) fn member(number: u64) -> NewMember {
 /// The turn that the first call of turn 1 delegates.
 pub(super) fn child() -> TurnId {
     MemberId { turn: turn(1), step: 1, index: 0 }.delegated()
+}
+
+/// The answer of a model that makes these calls.
+pub(super) fn makes(calls: Vec<AgentCall>) -> Work {
+    Work::Call(ModelAnswer { calls, ..ModelAnswer::default() })
+}
+
+/// A call with this number, for which its turn waits this long.
+pub(super) fn agent_call(number: u64, target: CallTarget, within: Option<Duration>) -> AgentCall {
+    let (tool, call_id) = ("look".to_owned(), format!("call_{number}"));
+    AgentCall { tool, call_id, target, within, after: AfterExecution::Suspend }
+}
+
+/// The helper, with box 2.
+pub(super) fn to_helper() -> CallTarget {
+    let NewTurn { agent, task, .. } = new_turn("helper", 2, 2);
+    CallTarget::Agent { agent, task }
 }
 
 /// A call to the helper, with box 2.

@@ -4,22 +4,20 @@
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use machine::{
-    agent::{
-        ActiveTurn, Agent, AgentId, Agents, AnyAgentHead, Deliverable, Driver, StopReason, TurnEnd,
-        Work,
-    },
-    worker::{Failure, Handled, Handler, Task},
+    agent::{ActiveTurn, Agent, AgentId, Agents, Deliverable, Driver, StopReason, TurnEnd, Work},
+    worker::{Failure, Task},
 };
 use serde_json::json;
 use tokio::sync::Notify;
 
 use super::{
-    queue::{Clerk, queued, story},
+    heads::{Lost, runs},
+    queue::{Clerk, lose, queued, story},
     support::{agent, new_turn},
 };
 use crate::{
     process::{Process, orders},
-    worker::prelude::{Hand, Store, new_file, notified, settle, timed, worker},
+    worker::prelude::{Hand, Store, new_file, settle, timed, worker},
 };
 
 const DEADLY: &str = "agent-5";
@@ -70,36 +68,16 @@ async fn an_agent_that_kills_its_process_ends_no_other_turn() {
     }
 }
 
-/// Waits for ever when the turn runs.
-struct Lost(Driver<Clerk>, Arc<Notify>);
-
-impl Handler for Lost {
-    type Machine = AnyAgentHead;
-
-    async fn handle(&self, head: AnyAgentHead, task: &mut Task) -> Handled<AnyAgentHead> {
-        if matches!(head, AnyAgentHead::Running(_)) {
-            self.1.notify_one();
-            std::future::pending::<()>().await;
-        }
-        self.0.handle(head, task).await
-    }
-}
-
-/// The workers are lost before they take the turn over, more often than it has attempts.
+/// The workers are lost before they take the turn over, more often than it has attempts. The
+/// takeover at last is a move, and does not begin the attempts anew.
 #[test]
 fn a_turn_ends_however_many_workers_are_lost() {
     timed(async |store: Store, hand: Hand| {
         queued(&store, 1).await;
         for _ in 0..5 {
-            let runs = Arc::new(Notify::new());
-            let lost = Lost(Driver(Clerk::default()), Arc::clone(&runs));
-            let worker = worker(&store).attempts(1).handler(lost);
-            tokio::select! {
-                ended = worker.run_until_idle() => panic!("{ended:?}"),
-                () = notified(&runs) => {}
-            }
-            // The worker is gone, and its lease ends.
-            hand.pass(Duration::from_mins(1));
+            let told = Arc::new(Notify::new());
+            let lost = Lost(Driver(Clerk::default()), runs, Arc::clone(&told));
+            lose(worker(&store).attempts(1).handler(lost), &told, &hand).await;
         }
         settle(worker(&store).attempts(1).handler(Driver(Clerk::default()))).await;
         let (moves, events) = story(&store, "planner").await;
