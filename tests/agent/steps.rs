@@ -115,15 +115,19 @@ fn missing_fields_are_answered_twice_and_then_the_turn_fails() {
 }
 
 /// The executions of a step have places without a gap, which closed calls and delegations have not.
+/// Each delegation is a turn.
 #[test]
 fn each_execution_has_its_place() {
-    let mut desk = Desk::answered(new_turn("planner", 1, 1), 4);
-    let delegation = NewMember { source: delegation().source, ..member(2) };
-    desk.write(&desk.call(vec![closed(0), member(1), delegation, member(3)]));
-    let turn = MemberId { turn: turn(1), step: 1, index: 2 }.delegated();
+    let mut desk = Desk::answered(new_turn("planner", 1, 1), 5);
+    let delegation = |number| NewMember { source: delegation().source, ..member(number) };
+    let members = vec![closed(0), member(1), delegation(2), member(3), delegation(4)];
+    let batch = desk.write(&desk.call(members));
+    assert_eq!(batch.turns.len(), 2);
+    let turns = [2, 4].map(|index| MemberId { turn: turn(1), step: 1, index }.delegated());
     let sources: Vec<_> = desk.active().waiting.iter().map(|member| member.source).collect();
     let [first, second] = [0, 1].map(CallSource::Execution);
-    assert_eq!(sources, [first, CallSource::Turn(turn), second]);
+    let [one, other] = turns.map(CallSource::Turn);
+    assert_eq!(sources, [first, one, second, other]);
 }
 
 /// The turn remembers it, to stop it if it is stopped itself.
@@ -133,16 +137,6 @@ fn an_overdue_call_times_out_although_the_record_of_its_turn_is_lost() {
     desk.rows.turns.remove(&child());
     desk.write(&desk.report(0, WaitOutcome::TimedOut, DEADLINE));
     assert_eq!(desk.active().overdue, [child()]);
-}
-
-/// The earlier of end and deadline wins, also at the same time.
-#[test]
-fn a_call_that_ends_at_its_deadline_is_overdue() {
-    let mut desk = Desk::waiting(vec![member(0), member(1)]);
-    desk.end(0, DEADLINE);
-    desk.write(&desk.report(0, WaitOutcome::TimedOut, LATE));
-    desk.end(1, DEADLINE - 1);
-    desk.write(&desk.report(1, IN_TIME, LATE));
 }
 
 /// The clock has jumped back since the calls ended. Nothing is due later than it ended.
@@ -221,21 +215,6 @@ fn an_action_of_a_person_dispatches_a_queued_turn() {
     assert_eq!(batch.head, None, "a repetition writes nothing");
 }
 
-/// A box belongs to an agent as long as one of its turns lives.
-#[test]
-fn a_box_is_free_after_the_last_of_its_turns() {
-    let mut desk = Desk::running(new_turn("planner", 1, 1));
-    desk.write(&TurnRequest::Enqueue { new: new_turn("planner", 2, 1), now: EARLY });
-    desk.write(&TurnRequest::Deliver(desk.delivery()));
-    let other = TurnRequest::Enqueue { new: new_turn("helper", 3, 1), now: EARLY };
-    desk.refused(&other);
-    desk.write(&TurnRequest::Dispatch { agent: agent("planner"), now: EARLY });
-    desk.write(&TurnRequest::Claim { by: desk.by() });
-    let deliverable = card(401);
-    desk.write(&TurnRequest::Deliver(NewDelivery { deliverable, ..desk.delivery() }));
-    desk.write(&other);
-}
-
 /// Only a stop is passed on: the answer of a delegated turn may still be of use to a person.
 #[test]
 fn a_turn_that_ends_by_itself_leaves_its_queued_turns_alone() {
@@ -244,33 +223,6 @@ fn a_turn_that_ends_by_itself_leaves_its_queued_turns_alone() {
     desk.write(&TurnRequest::Deliver(desk.delivery()));
     assert_eq!(desk.rows.turns[&child()].status, TurnStatus::Queued);
     assert_eq!(desk.rows.turns[&child()].stop, None);
-}
-
-/// A dispatched turn that is stopped needs no claim.
-#[test]
-fn a_stopped_turn_is_ready_to_be_delivered() {
-    let mut desk = Desk::new();
-    desk.write(&TurnRequest::UiAction { new: new_turn("planner", 1, 1), now: EARLY });
-    let batch = desk.write(&stop());
-    assert!(batch.cards.is_empty(), "a move by a message carries no cards");
-    desk.write(&TurnRequest::Deliver(desk.delivery()));
-}
-
-#[test]
-fn each_delegation_of_a_step_is_a_turn() {
-    let mut desk = Desk::answered(new_turn("planner", 1, 1), 2);
-    let second = NewMember { source: delegation().source, ..member(1) };
-    let batch = desk.write(&desk.call(vec![delegation(), second]));
-    assert_eq!(batch.turns.len(), 2);
-}
-
-/// A card has the epoch in which it was written.
-#[test]
-fn a_takeover_shows_in_the_cards() {
-    let mut desk = Desk::running(new_turn("planner", 1, 1));
-    desk.write(&TurnRequest::Reclaim { by: desk.by() });
-    let batch = desk.write(&desk.answer(100, 0));
-    assert_eq!(batch.cards[0].epoch, 2);
 }
 
 /// A delegated turn is a call's, and not one that a program enqueued.

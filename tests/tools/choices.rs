@@ -112,23 +112,6 @@ fn a_choice_is_offered_as_one_tool() {
     assert_eq!(schema["additionalProperties"], false);
 }
 
-/// The description names every target and every condition.
-#[test]
-fn the_description_leaves_out_no_branch() {
-    for (expense, trigger) in [(draft(), "submit"), (submitted(), "decide")] {
-        let state = expense.status() as usize;
-        let found = expense::DEFINITION.find_move(state, trigger).unwrap();
-        assert!(found.edge().when.is_some());
-        let tools = definitions(&expense, &Approver);
-        let tool = tools.iter().find(|tool| tool.name == trigger).unwrap();
-        for (edge, target) in found.edges().iter().zip(found.targets()) {
-            let branch = format!("{} when: {}.", target.label, edge.when.as_deref().unwrap());
-            assert_eq!(tool.description.matches(&branch).count(), 1, "{branch}");
-            assert!(tool.description.contains(&*target.docs), "{}", target.docs);
-        }
-    }
-}
-
 /// The move of a deadline is offered only to the actor that it fires as.
 #[test]
 fn a_deadline_is_offered_to_its_actor_only() {
@@ -185,12 +168,6 @@ fn a_call_that_is_refused_leaves_the_machine_as_it_was() {
     assert_eq!(
         refused.to_string(),
         "DRAFT cannot `decide`; from DRAFT you can: submit -> PAID or SUBMITTED"
-    );
-    let grant = r#"{"verdict": {"grant": 1}}"#;
-    let refused = call(submitted(), "decide", grant, &Janitor).unwrap_err();
-    assert_eq!(
-        refused.to_string(),
-        "`janitor` may not `decide` from SUBMITTED; these may: approver"
     );
 }
 
