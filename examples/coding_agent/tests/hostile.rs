@@ -13,17 +13,14 @@ use std::{
     thread,
 };
 
-use coding_agent::{
-    plan::work::Work,
-    planner::{Brief, Planner, openai::OpenAi, stream::Message},
-};
+use coding_agent::planner::{Planner, openai::OpenAi, stream::Message};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::testing::STUCK;
-
-const STREAM: &str =
-    "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
+use crate::{
+    planner::{STREAM, brief, openai},
+    testing::STUCK,
+};
 
 /// A server that sends this to each client and then, if there is something to repeat, that without
 /// end. Counts its clients.
@@ -55,16 +52,8 @@ fn serve(stream: &TcpStream, head: &str, repeated: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// A planner that asks once.
 fn planner(address: SocketAddr, folder: &Path) -> OpenAi {
-    let (url, model, folder) = (format!("http://{address}/v1"), "small".into(), folder.to_owned());
-    let key = Some("secret".to_owned());
-    OpenAi { url, model, key, folder, patience: STUCK, pauses: Vec::new() }
-}
-
-fn brief() -> Brief {
-    let (visit, goal) = ("visit".to_owned(), "make it right".to_owned());
-    Brief { visit, goal, work: Work::default(), files: Vec::new() }
+    openai(format!("http://{address}/v1"), folder)
 }
 
 /// How long a stream, a line of it or an answer is, is not up to the server.
@@ -77,7 +66,7 @@ async fn an_endless_answer_has_a_limit() {
     {
         let (folder, (address, clients)) =
             (TempDir::new().unwrap(), server(STREAM.to_owned(), repeated));
-        let reply = planner(address, folder.path()).questions(&brief()).await;
+        let reply = planner(address, folder.path()).questions(&brief("visit")).await;
         assert!(reply.is_err(), "{what}: {reply:?}");
         assert_eq!(clients.load(Relaxed), 1, "{what}");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "{what}");
@@ -94,7 +83,7 @@ async fn a_redirect_is_not_followed() {
              connection: close\r\ncontent-length: 0\r\n\r\n"
         );
         let (folder, (address, clients)) = (TempDir::new().unwrap(), server(head, String::new()));
-        let failure = planner(address, folder.path()).questions(&brief()).await.unwrap_err();
+        let failure = planner(address, folder.path()).questions(&brief("visit")).await.unwrap_err();
         assert!(failure.to_string().contains(&status.to_string()), "{failure}");
         assert_eq!(clients.load(Relaxed), 1, "{status}");
     }

@@ -25,7 +25,7 @@ use crate::{
     testing::{Process, STUCK},
 };
 
-const STREAM: &str =
+pub const STREAM: &str =
     "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
 const DONE: &str = "data: [DONE]\n\n";
 
@@ -64,9 +64,7 @@ impl Server {
     }
 
     fn with(&self, folder: &Path, patience: Duration, pauses: &[Duration]) -> OpenAi {
-        let (url, model, folder) = (self.url.clone(), "small".to_owned(), folder.to_owned());
-        let key = Some("secret/key".to_owned());
-        OpenAi { url, model, key, folder, patience, pauses: pauses.to_vec() }
+        OpenAi { patience, pauses: pauses.to_vec(), ..openai(self.url.clone(), folder) }
     }
 
     fn requests(&self) -> Vec<Value> {
@@ -98,7 +96,13 @@ fn serve(stream: &TcpStream, reply: Sent, requests: &Mutex<Vec<Value>>) -> io::R
     Ok(())
 }
 
-fn brief(visit: &str) -> Brief {
+/// A planner that asks once.
+pub fn openai(url: String, folder: &Path) -> OpenAi {
+    let (model, key, folder) = ("small".into(), Some("secret/key".into()), folder.to_owned());
+    OpenAi { url, model, key, folder, patience: STUCK, pauses: Vec::new() }
+}
+
+pub fn brief(visit: &str) -> Brief {
     let (visit, goal) = (visit.to_owned(), "make it right".to_owned());
     Brief { visit, goal, work: Work::default(), files: vec!["a".parse().unwrap()] }
 }

@@ -94,14 +94,14 @@ impl Office {
         self.jobs.load(job).await.unwrap()
     }
 
-    async fn begin(&self) -> AnyJob {
-        let mut job = Job::new(Limits::default()).user_message("make it right".into(), &self.ann);
+    pub async fn begin(&self, limits: Limits) -> AnyJob {
+        let mut job = Job::new(limits).user_message("make it right".into(), &self.ann);
         self.jobs.create(&mut job).await.unwrap();
         self.run(job.id()).await
     }
 
     pub async fn asks(&self) -> Job<AwaitingConfirmation> {
-        match self.begin().await {
+        match self.begin(Limits::default()).await {
             AnyJob::AwaitingConfirmation(job) => job,
             other => panic!("{other:?}"),
         }
@@ -244,7 +244,7 @@ async fn a_repair_needs_the_consent_as_well() {
         let steps = vec![Step { tool_calls: vec![read], ..Step::default() }];
         let plan = Plan { steps, ..Plan::default() };
         let office = Office::new(Script { plan, repairs, ..Script::default() });
-        let blocked = summary(office.begin().await).blocked.unwrap();
+        let blocked = summary(office.begin(Limits::default()).await).blocked.unwrap();
         assert!(blocked.starts_with("E_POLICY_DENIED: "), "{told}: {blocked}");
         assert_eq!((&*office.file(), office.desk.file("b")), ("old\n", None), "{told}");
     }
@@ -293,7 +293,7 @@ async fn what_is_missing_is_asked() {
 #[tokio::test]
 async fn a_plan_without_steps_is_no_plan() {
     let office = Office::new(Script::default());
-    let summary = summary(office.begin().await);
+    let summary = summary(office.begin(Limits::default()).await);
     assert!(summary.blocked.unwrap().starts_with("E_MODEL: "));
     assert_eq!(office.file(), "old\n");
 }

@@ -20,12 +20,12 @@ use machine::{
 use serde_json::json;
 
 use crate::{
-    commands::{run::Run, runner::Commands},
+    commands::runner::Commands,
     desk::{Desk, FILES, place},
     face::Told,
     plans::{Office, bounds, script},
+    runs::command,
     terminal::{self, RIGHT, TASK, WRONG, repository, script as planned, usual, work, written},
-    testing::STUCK,
     workspace::{
         place::Place,
         refusal::{Code, DESTROYS, SHELL, Why},
@@ -33,17 +33,12 @@ use crate::{
     },
 };
 
-fn command(argv: &[&str]) -> Run {
-    let argv = argv.iter().map(|&word| word.to_owned()).collect();
-    Run { argv, timeout: u64::try_from(STUCK.as_millis()).unwrap() }
-}
-
 /// A shell is seen by its name, and git by what it is told. What another program starts, or
 /// deletes itself, is not seen: a person who does not read the commands needs a container.
 #[test]
 fn dangers_are_seen_by_their_names() {
     let (shell, destroys) = (Some(SHELL), Some(DESTROYS));
-    let table: [(&[&str], Option<Why>); 35] = [
+    let table: [(&[&str], Option<Why>); 36] = [
         (&["bash", "-c", "true"], shell),
         (&["/usr/bin/dash", "-c", "true"], shell),
         (&["../../bin/sh", "file"], shell),
@@ -57,6 +52,7 @@ fn dangers_are_seen_by_their_names() {
         (&["make", "SHELL=/bin/bash"], shell),
         (&["git", "rebase", "--exec=sh -c true"], shell),
         (&["git", "-c", "core.editor=sh", "commit"], shell),
+        (&["git", "-c", "alias.x=!sh", "x"], shell),
         (&["git", "-C", ".", "reset"], destroys),
         (&["git", "--git-dir=.git", "checkout", "--", "."], destroys),
         (&["git", "-c", "alias.x=reset --hard", "x"], destroys),

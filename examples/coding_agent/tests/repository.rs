@@ -9,17 +9,14 @@ use std::{
 
 use crate::{
     desk::Desk,
-    terminal::{TASK, Told, checked, git, repository, told, usual, work, written},
+    terminal::{TASK, Told, agent_in, checked, git, repository, told, usual, work, written},
     testing::Process,
 };
 
 /// `do`, in a folder that is not that of the desk.
 fn agent(desk: &Desk, folder: &Path) -> Command {
-    let mut agent = Command::new(env!("CARGO_BIN_EXE_coding_agent"));
-    agent.args(["do", TASK, "--script"]).arg(written(desk, &usual()));
-    agent.arg("--folder").arg(folder).arg("--store").arg(desk.store());
-    agent.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    agent
+    let script = written(desk, &usual());
+    agent_in(desk, folder, &["do", TASK, "--script", script.to_str().unwrap()])
 }
 
 /// Copies what is in a folder.

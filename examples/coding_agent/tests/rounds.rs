@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use coding_agent::{
     plan::{
         consent::Scope,
-        job::{Answer, AnyJob, Job, Limits},
+        job::{Answer, AnyJob, Limits},
     },
     planner::script::Script,
     workspace::{
@@ -55,9 +55,7 @@ async fn the_next_round_asks_again() {
 async fn a_request_that_takes_too_long_ends() {
     let office = Office::new(script());
     let limits = Limits { request: Duration::ZERO, ..Limits::default() };
-    let mut job = Job::new(limits).user_message("make it right".to_owned(), &office.ann);
-    office.jobs.create(&mut job).await.unwrap();
-    let blocked = summary(office.run(job.id()).await).blocked.unwrap();
+    let blocked = summary(office.begin(limits).await).blocked.unwrap();
     assert!(blocked.starts_with("E_TOOL_TIMEOUT: "), "{blocked}");
     assert_eq!(office.file(), "old\n");
 }
@@ -74,13 +72,9 @@ async fn a_read_is_tried_again_after_each_pause() {
         let read = Read { path: place(&path), from: None, lines: None };
         let office = Office::new(Script { reads: vec![Lookup::Read(read)], ..script() });
         let pauses = if waits { pauses.clone() } else { vec![Duration::from_hours(1); 3] };
-        let limits = Limits { pauses, ..Limits::default() };
-        let mut job = Job::new(limits).user_message("make it right".to_owned(), &office.ann);
-        office.jobs.create(&mut job).await.unwrap();
         let start = Instant::now();
-        let AnyJob::AwaitingConfirmation(job) = office.run(job.id()).await else {
-            panic!("it asks")
-        };
+        let job = office.begin(Limits { pauses, ..Limits::default() }).await;
+        let AnyJob::AwaitingConfirmation(job) = job else { panic!("it asks") };
         assert!(!waits || start.elapsed() >= whole, "{code:?}");
         let readings = job.work().readings.iter().map(|it| it.result.clone());
         let codes: Vec<_> = readings.map(|result| result.unwrap_err().code).collect();

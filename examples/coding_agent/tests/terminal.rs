@@ -135,8 +135,13 @@ impl Told {
 }
 
 pub fn agent(desk: &Desk, words: &[&str]) -> Command {
+    agent_in(desk, &desk.folder(), words)
+}
+
+/// The program in another folder, with the store of the desk.
+pub fn agent_in(desk: &Desk, folder: &Path, words: &[&str]) -> Command {
     let mut agent = Command::new(env!("CARGO_BIN_EXE_coding_agent"));
-    agent.args(words).arg("--folder").arg(desk.folder()).arg("--store").arg(desk.store());
+    agent.args(words).arg("--folder").arg(folder).arg("--store").arg(desk.store());
     agent.env("LC_ALL", "C").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     agent
 }

@@ -6,13 +6,13 @@ use std::time::Duration;
 use machine::{
     actor::{Actors, Human},
     observe::Observer,
-    store::{Delivery, Message, Query},
-    view::{self, ConsequenceView},
+    store::Query,
+    view,
 };
 use serde_json::{Value, json};
 
 use crate::{
-    condition::{Case, Condition, ExecutingCondition, PlanningCondition},
+    condition::{Case, Condition},
     scenarios::{
         Act, COURIER, DELETE, DRAFT, FINAL, Line, MAIL, PAY, READ, Ran, STEAL, Says, Scenario,
         TO_ALL,
@@ -139,20 +139,6 @@ async fn each_condition_pauses_at_once_and_says_everything() {
     }
 }
 
-/// Code can raise the conditions of the table, apart from those that only a person can ask for.
-#[test]
-fn the_types_are_the_table() {
-    use {ExecutingCondition as E, PlanningCondition as P};
-    let planning = [P::SensitiveAction, P::Ambiguity, P::SecurityViolation].map(Condition::from);
-    let executing =
-        [E::SensitiveAction, E::HighConfidenceFailure, E::SecurityViolation].map(Condition::from);
-    for (condition, while_planning, while_executing) in TABLE {
-        let by_engine = condition != Condition::UserRequest;
-        assert_eq!(planning.contains(&condition), while_planning && by_engine);
-        assert_eq!(executing.contains(&condition), while_executing && by_engine);
-    }
-}
-
 fn work() -> Work {
     Work::new(Workflow::new().id(), Duration::from_secs(1))
 }
@@ -204,50 +190,4 @@ fn a_condition_that_comes_as_data_is_refused_where_it_cannot_arise() {
         let engine = AnyWorkflow::from(planning());
         assert!(engine.apply(raise(condition), &human).is_err());
     }
-}
-
-/// As a message it is recorded, and changes nothing.
-#[tokio::test(start_paused = true)]
-async fn a_message_with_a_wrong_condition_changes_nothing() {
-    let scenario = Scenario {
-        goal: "the goal",
-        says: (Says::Plan(&[COURIER]), Says::Cannot),
-        down: "",
-        acts: vec![],
-    };
-    let Ran { world, task, moves } = scenario.run().await;
-    let (runner, eve) = (&world.actors.graph_runner, Human::new("eve").unwrap());
-    let wrong = Message::new(&raise(Condition::Ambiguity), runner).unwrap();
-    let not_theirs = Message::new(&raise(Condition::SecurityViolation), &eve).unwrap();
-    for message in [&wrong, &not_theirs] {
-        world.store.send(task.engine, message).await.unwrap();
-    }
-    world.work().await;
-    assert_eq!(world.moves(task).await, moves);
-    let mut errors = Vec::new();
-    for message in world.store.inbox(task.engine).await.unwrap() {
-        let message = message.unwrap();
-        assert_ne!(message.status, Delivery::Handled);
-        errors.push(message.error.unwrap());
-    }
-    assert!(errors[0].contains("Ambiguity cannot be raised"), "{errors:?}");
-    assert_eq!(errors[1], "an actor of kind `human` may never `need_intervention`");
-}
-
-/// What people and models see of a call has the refusal as the tool gave it.
-#[tokio::test(start_paused = true)]
-async fn a_view_has_the_refusal_of_the_tool() {
-    let (down, acts) = ("retry\nfatal\n", Vec::new());
-    let says = (Says::Plan(&[MAIL]), Says::Cannot);
-    let Ran { world, task, .. } = Scenario { goal: "tell", says, down, acts }.run().await;
-    let mut refusals = Vec::new();
-    for call in world.store.children(task.engine).await.unwrap() {
-        let shown = ConsequenceView::of(&world.store.load(call.id).await.unwrap());
-        refusals.extend(shown.refusal.clone());
-    }
-    let expected = [
-        json!({ "code": "retry", "message": "the service is down" }),
-        json!({ "code": "fatal", "message": "the service does not know it" }),
-    ];
-    assert_eq!(refusals, expected);
 }
