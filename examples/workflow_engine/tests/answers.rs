@@ -7,7 +7,6 @@ use crate::{
     condition::Condition,
     scenarios::{PAY, READ, TO_ALL, planned},
     submit::Submitted,
-    workflow::AnyWorkflow,
     world::World,
 };
 
@@ -17,16 +16,14 @@ const MOVED: &str = "the machine has moved on since the sender looked";
 /// all.
 async fn asked() -> (World, Submitted) {
     let world = planned(&[READ, PAY, TO_ALL], "500");
-    let task = world.submit("pay and tell").await;
-    world.work().await;
+    let task = world.begin("pay and tell").await;
     asks(&world, task, "bank.pay").await;
     (world, task)
 }
 
 /// The engine waits in an intervention for this tool; returns the number of its transitions.
 async fn asks(world: &World, task: Submitted, tool: &str) -> u64 {
-    let asks = world.engine(task).await;
-    let AnyWorkflow::ManualIntervention(asks) = asks else { panic!("{asks:?}") };
+    let asks = world.asks(task).await;
     assert_eq!(asks.state().reason, Condition::SensitiveAction);
     assert!(asks.state().proposed_action.contains(tool), "{:?}", asks.state());
     asks.journal().summary().transitions
@@ -74,8 +71,7 @@ async fn two_people_answer_at_once() {
 async fn a_double_click_answers_once() {
     let (world, task) = asked().await;
     world.say(task, "user_resume", json!({})).await;
-    world.say(task, "user_resume", json!({})).await;
-    world.work().await;
+    world.says(task, "user_resume", json!({})).await;
     assert_eq!(answers(&world, task).await, 1);
     asks(&world, task, "mail.send").await;
     assert_eq!(world.file("mails.txt"), "");
@@ -86,8 +82,7 @@ async fn a_double_click_answers_once() {
 async fn an_answer_that_comes_late_is_set_aside() {
     let (world, task) = asked().await;
     let first = asks(&world, task, "bank.pay").await;
-    world.say(task, "user_resume", json!({})).await;
-    world.work().await;
+    world.says(task, "user_resume", json!({})).await;
     let second = asks(&world, task, "mail.send").await;
     assert!(second > first);
     for (trigger, payload) in [
@@ -102,8 +97,7 @@ async fn an_answer_that_comes_late_is_set_aside() {
         assert_eq!(asks(&world, task, "mail.send").await, second, "{trigger}");
     }
     assert_eq!(world.file("mails.txt"), "");
-    world.say(task, "user_resume", json!({})).await;
-    world.work().await;
+    world.says(task, "user_resume", json!({})).await;
     assert_eq!(world.record(task).await.status().to_string(), "completed");
 
     // Nor does it answer for the next task of the same engine.

@@ -105,8 +105,7 @@ async fn each_condition_pauses_at_once_and_says_everything() {
             acts: cell.asks.map(|act| act("request_intervention", note)).into_iter().collect(),
         };
         let Ran { world, task, .. } = scenario.run().await;
-        let paused = world.engine(task).await;
-        let AnyWorkflow::ManualIntervention(paused) = paused else { panic!("{paused:?}") };
+        let paused = world.asks(task).await;
         let (condition, state) = (cell.condition, cell.state);
         assert_eq!((paused.state().reason, &*paused.state().paused_in), (condition, state));
         seen.push((condition, state));

@@ -30,10 +30,8 @@ async fn a_modified_task_is_planned_again_with_the_instructions() {
             other => panic!("{other:?}"),
         }))
     });
-    let task = world.submit("invite").await;
-    world.work().await;
-    world.say(task, "user_modify", json!({ "instruction": "only bob" })).await;
-    world.work().await;
+    let task = world.begin("invite").await;
+    world.says(task, "user_modify", json!({ "instruction": "only bob" })).await;
     assert_eq!(world.record(task).await.status().to_string(), "completed");
     let mails = world.file("mails.txt");
     assert!(mails.contains("bob") && !mails.contains("everyone"), "{mails}");
@@ -47,18 +45,13 @@ async fn a_modified_task_has_no_plan_until_it_is_planned_again() {
         [] => Ok(Reply::Can(plan(&[TO_ALL]))),
         _ => Err("the model is down".into()),
     });
-    let task = world.submit("invite").await;
-    world.work().await;
-    world.say(task, "user_modify", json!({ "instruction": "only bob" })).await;
-    world.work().await;
+    let task = world.begin("invite").await;
+    world.says(task, "user_modify", json!({ "instruction": "only bob" })).await;
     assert!(matches!(world.engine(task).await, AnyWorkflow::Planning(_)));
-    world.say(task, "request_intervention", json!({ "note": "let me see" })).await;
-    world.work().await;
-    let asks = world.engine(task).await;
-    let AnyWorkflow::ManualIntervention(asks) = asks else { panic!("{asks:?}") };
+    world.says(task, "request_intervention", json!({ "note": "let me see" })).await;
+    let asks = world.asks(task).await;
     assert_eq!(asks.state().proposed_action, "make a plan");
-    world.say(task, "user_resume", json!({})).await;
-    world.work().await;
+    world.says(task, "user_resume", json!({})).await;
     assert_eq!(world.file("mails.txt"), "");
 }
 
@@ -70,8 +63,7 @@ async fn a_call_with_other_arguments_is_asked_again() {
     let task = world.submit("tell").await;
     for seen in ["{{files.read}}", "the secret"] {
         world.work().await;
-        let asks = world.engine(task).await;
-        let AnyWorkflow::ManualIntervention(asks) = asks else { panic!("{asks:?}") };
+        let asks = world.asks(task).await;
         assert!(asks.state().proposed_action.contains(seen), "{:?}", asks.state());
         assert_eq!(world.file("mails.txt"), "");
         world.say(task, "user_resume", json!({})).await;
@@ -84,19 +76,15 @@ async fn a_call_with_other_arguments_is_asked_again() {
 #[tokio::test(start_paused = true)]
 async fn an_irreversible_call_is_made_once_however_often_it_is_planned() {
     let world = World::new(|_| Ok(Reply::Can(plan(&[MAIL, MAIL]))));
-    let task = world.submit("write twice").await;
-    world.work().await;
+    let task = world.begin("write twice").await;
     for answer in ["user_resume", "user_resume"] {
-        let paused = world.engine(task).await;
-        let AnyWorkflow::ManualIntervention(paused) = paused else { panic!("{paused:?}") };
+        let paused = world.asks(task).await;
         assert_eq!(paused.state().reason, Condition::HighConfidenceFailure);
         assert!(paused.state().explanation.contains("took effect before"));
         assert_eq!(world.file("mails.txt").lines().count(), 1);
-        world.say(task, answer, json!({})).await;
-        world.work().await;
+        world.says(task, answer, json!({})).await;
     }
-    world.say(task, "user_terminate", json!({ "why": "once is enough" })).await;
-    world.work().await;
+    world.says(task, "user_terminate", json!({ "why": "once is enough" })).await;
     assert_eq!(world.file("mails.txt").lines().count(), 1);
     assert_eq!(world.record(task).await.status().to_string(), "terminated");
 }
@@ -114,12 +102,9 @@ async fn a_call_under_way_is_waited_for_before_the_next_plan() {
             other => panic!("{other:?}"),
         })))
     });
-    let task = world.submit("send it").await;
-    world.work().await;
-    world.say(task, "request_intervention", json!({ "note": "wait" })).await;
-    world.work().await;
-    world.say(task, "user_modify", json!({ "instruction": "and write" })).await;
-    world.work().await;
+    let task = world.begin("send it").await;
+    world.says(task, "request_intervention", json!({ "note": "wait" })).await;
+    world.says(task, "user_modify", json!({ "instruction": "and write" })).await;
     assert!(matches!(world.engine(task).await, AnyWorkflow::Planning(_)));
 
     confirm(&world, task).await;
@@ -139,14 +124,11 @@ async fn confirm(world: &World, task: Submitted) {
 #[tokio::test(start_paused = true)]
 async fn a_call_that_ends_in_a_pause_is_taken_over() {
     let world = planned(&[COURIER], "");
-    let task = world.submit("send it").await;
-    world.work().await;
-    world.say(task, "request_intervention", json!({ "note": "wait" })).await;
-    world.work().await;
+    let task = world.begin("send it").await;
+    world.says(task, "request_intervention", json!({ "note": "wait" })).await;
     confirm(&world, task).await;
     assert!(matches!(world.engine(task).await, AnyWorkflow::ManualIntervention(_)));
-    world.say(task, "user_resume", json!({})).await;
-    world.work().await;
+    world.says(task, "user_resume", json!({})).await;
     let AnyTaskRecord::Completed(record) = world.record(task).await else { panic!() };
     assert_eq!(record.state().history, ["courier.send: it was there"]);
 }
@@ -171,8 +153,7 @@ async fn a_pause_does_not_wait_for_the_agent() {
 #[tokio::test(start_paused = true)]
 async fn the_record_stays_when_the_engine_is_reset() {
     let world = World::new(|_| Ok(Reply::Can(plan(&[MAIL]))));
-    let first = world.submit("first").await;
-    world.work().await;
+    let first = world.begin("first").await;
     let before = serde_json::to_value(world.store.json(first.record).await.unwrap()).unwrap();
     let second = world.submit("impossible").await;
     assert_eq!(second.engine, first.engine, "the idle engine is used again");
@@ -227,12 +208,9 @@ async fn several_tasks_at_once() {
 #[tokio::test(start_paused = true)]
 async fn the_record_names_a_call_that_is_still_under_way() {
     let world = World::new(|_| Ok(Reply::Can(plan(&[COURIER]))));
-    let task = world.submit("send it").await;
-    world.work().await;
-    world.say(task, "request_intervention", json!({ "note": "stop" })).await;
-    world.work().await;
-    world.say(task, "user_terminate", json!({ "why": "stop" })).await;
-    world.work().await;
+    let task = world.begin("send it").await;
+    world.says(task, "request_intervention", json!({ "note": "stop" })).await;
+    world.says(task, "user_terminate", json!({ "why": "stop" })).await;
     let AnyTaskRecord::Terminated(record) = world.record(task).await else { panic!() };
     assert_eq!(record.state().history, ["courier.send: under way"]);
     let calls = world.store.children(task.engine).await.unwrap();
@@ -243,8 +221,7 @@ async fn the_record_names_a_call_that_is_still_under_way() {
 #[tokio::test(start_paused = true)]
 async fn an_idle_engine_gets_one_task() {
     let world = World::new(|_| Ok(Reply::Can(plan(&[MAIL]))));
-    world.submit("first").await;
-    world.work().await;
+    world.begin("first").await;
     let (one, other) = tokio::join!(world.submit("one"), world.submit("other"));
     assert_ne!(one.engine, other.engine);
     world.work().await;
@@ -262,16 +239,12 @@ async fn a_pause_between_two_steps_skips_none() {
         _ => Err("the model is down".into()),
     });
     std::fs::write(world.path("note.txt"), "500").unwrap();
-    let task = world.submit("look and tell").await;
-    world.work().await;
+    let task = world.begin("look and tell").await;
     assert!(matches!(world.engine(task).await, AnyWorkflow::Planning(_)));
-    world.say(task, "request_intervention", json!({ "note": "let me see" })).await;
-    world.work().await;
-    let asks = world.engine(task).await;
-    let AnyWorkflow::ManualIntervention(asks) = asks else { panic!("{asks:?}") };
+    world.says(task, "request_intervention", json!({ "note": "let me see" })).await;
+    let asks = world.asks(task).await;
     assert!(asks.state().proposed_action.contains("mail.send"), "{:?}", asks.state());
-    world.say(task, "user_resume", json!({})).await;
-    world.work().await;
+    world.says(task, "user_resume", json!({})).await;
     assert_eq!(world.file("mails.txt").lines().count(), 1);
     assert_eq!(world.record(task).await.status().to_string(), "completed");
 }

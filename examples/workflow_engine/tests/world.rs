@@ -20,7 +20,10 @@ use crate::{
     plan::Plan,
     record::AnyTaskRecord,
     submit::{Submitted, submit},
-    workflow::{AnyWorkflow, workflow::Driver},
+    workflow::{
+        AnyWorkflow, Workflow,
+        workflow::{Driver, ManualIntervention},
+    },
 };
 
 /// The limit of a task.
@@ -96,6 +99,13 @@ impl World {
         submit(&self.store, goal, LIMIT, &self.actors.graph_runner).await.unwrap()
     }
 
+    /// Submits a task, and works until nothing is ready.
+    pub async fn begin(&self, goal: &str) -> Submitted {
+        let task = self.submit(goal).await;
+        self.work().await;
+        task
+    }
+
     /// Works until nothing is ready, as a new process would.
     pub async fn work(&self) {
         self.kit.run_until_idle().await;
@@ -107,6 +117,12 @@ impl World {
         let waits = matches!(engine, AnyWorkflow::ManualIntervention(_));
         let seen = waits.then(|| engine.journal().summary().transitions);
         self.send(to, "ann", seen, trigger, payload).await;
+    }
+
+    /// Ann sends an event, and the engine works until nothing is ready.
+    pub async fn says(&self, to: Submitted, trigger: &str, payload: Value) {
+        self.say(to, trigger, payload).await;
+        self.work().await;
     }
 
     /// A person who has seen the engine after this number of transitions sends an event; returns
@@ -144,6 +160,14 @@ impl World {
 
     pub async fn engine(&self, task: Submitted) -> AnyWorkflow {
         self.store.load(task.engine).await.unwrap()
+    }
+
+    /// An engine that waits for a person.
+    pub async fn asks(&self, task: Submitted) -> Workflow<ManualIntervention> {
+        match self.engine(task).await {
+            AnyWorkflow::ManualIntervention(asks) => asks,
+            other => panic!("{other:?}"),
+        }
     }
 
     pub async fn record(&self, task: Submitted) -> AnyTaskRecord {
