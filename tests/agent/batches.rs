@@ -18,10 +18,6 @@ fn kinds(batch: &TurnBatch) -> Vec<(CardKind, u32, u32)> {
     batch.cards.iter().map(|card| (card.kind, card.step, card.index)).collect()
 }
 
-fn phase(desk: &Desk) -> Phase {
-    desk.rows.heads[&agent("planner")].active.as_ref().unwrap().phase
-}
-
 /// Cards, edges and states of a turn with one step of calls.
 #[test]
 fn a_turn_from_its_enqueueing_to_its_deliverable() {
@@ -33,19 +29,19 @@ fn a_turn_from_its_enqueueing_to_its_deliverable() {
     assert_eq!(desk.write(&enqueue), TurnBatch::default(), "a repetition writes nothing");
 
     desk.write(&TurnRequest::Dispatch { agent: agent("planner"), now: EARLY });
-    assert_eq!((phase(&desk), desk.by().epoch), (Phase::Dispatched, 1));
+    assert_eq!((desk.active().phase, desk.by().epoch), (Phase::Dispatched, 1));
     desk.write(&TurnRequest::Claim { by: desk.by() });
     let batch = desk.write(&desk.answer(100, 2));
     assert_eq!(kinds(&batch), [(CardKind::Answer, 1, 0)]);
 
     let batch = desk.write(&desk.call(vec![member(0), member(1)]));
     assert_eq!(kinds(&batch), [(CardKind::ToolCall, 1, 0), (CardKind::ToolCall, 1, 1)]);
-    assert_eq!(phase(&desk), Phase::Suspended);
+    assert_eq!(desk.active().phase, Phase::Suspended);
     let batch = desk.finish(1);
     assert_eq!(edges(&batch), [(Primitive::Report, EdgePhase::Response)]);
-    assert_eq!(phase(&desk), Phase::Suspended);
+    assert_eq!(desk.active().phase, Phase::Suspended);
     desk.write(&desk.report(0, WaitOutcome::TimedOut, DEADLINE));
-    assert_eq!(phase(&desk), Phase::Running { answer: None });
+    assert_eq!(desk.active().phase, Phase::Running { answer: None });
 
     let batch = desk.write(&desk.answer(101, 0));
     assert_eq!(kinds(&batch), [(CardKind::Answer, 2, 0)]);
@@ -96,7 +92,7 @@ fn a_delegated_turn_answers_its_call() {
 
     // The record of the turn counts, although the report is late.
     desk.write(&desk.report(0, IN_TIME, LATE));
-    assert_eq!(phase(&desk), Phase::Running { answer: None });
+    assert_eq!(desk.active().phase, Phase::Running { answer: None });
 }
 
 #[test]
@@ -130,8 +126,7 @@ fn a_result_can_end_the_turn() {
             desk.end(0, EARLY);
         }
         desk.write(&desk.report(0, outcome, LATE));
-        let active = desk.rows.heads[&agent("planner")].active.clone().unwrap();
-        assert_eq!(active.must_deliver(), ends, "{outcome:?}");
-        assert_eq!(active.step, if ends { 1 } else { 2 });
+        assert_eq!(desk.active().must_deliver(), ends, "{outcome:?}");
+        assert_eq!(desk.active().step, if ends { 1 } else { 2 });
     }
 }

@@ -20,7 +20,7 @@ use crate::{
     },
 };
 
-fn requests() -> [Request; 4] {
+pub fn requests() -> [Request; 4] {
     [
         patch("a", "@@\n-one\n+ONE\n"),
         delete("b", "two\n"),

@@ -71,6 +71,10 @@ const WAYS: [&str; 29] = [
     "\u{1b}[2J",
 ];
 
+fn open(folder: &Path, store: &Path) -> Result<Workspace, Refusal> {
+    Workspace::open(folder, store, Box::new(|_, _| Ok(())))
+}
+
 /// Tries to read and to write `path`. A hard link is read like any file.
 fn attempt(workspace: &Workspace, path: &str) -> Result<(), Refusal> {
     let place: Place = path.parse()?;
@@ -142,19 +146,16 @@ fn a_folder_that_becomes_a_link_is_not_followed() {
 #[test]
 fn the_store_is_outside_and_of_one_folder() {
     let desk = desk();
-    let open = |folder: &Path, store: &Path| {
-        let opened = Workspace::open(folder, store, Box::new(|_, _| Ok(())));
-        opened.map(|_| ()).map_err(|refusal| refusal.code)
-    };
+    let opened =
+        |folder: &Path, store: &Path| open(folder, store).map(drop).map_err(|refusal| refusal.code);
     let (folder, store) = (desk.folder(), desk.store());
     let denied = Err(Code::E_POLICY_DENIED);
-    assert_eq!(open(&folder, &folder.join("store")), denied);
-    assert_eq!(open(&folder.join("sub"), &folder), denied);
-    assert_eq!(open(&folder, &store), Ok(()));
-    assert_eq!(open(&desk.root().join("outside"), &store), denied);
+    assert_eq!(opened(&folder, &folder.join("store")), denied);
+    assert_eq!(opened(&folder.join("sub"), &folder), denied);
+    assert_eq!(opened(&folder, &store), Ok(()));
+    assert_eq!(opened(&desk.root().join("outside"), &store), denied);
     fs::rename(&folder, desk.root().join("moved")).unwrap();
-    let moved = Workspace::open(&desk.root().join("moved"), &store, Box::new(|_, _| Ok(())));
-    let why = moved.map(|_| ()).unwrap_err().why;
+    let why = open(&desk.root().join("moved"), &store).map(drop).unwrap_err().why;
     assert!(why.contains(folder.to_str().unwrap()), "{why}");
 }
 
@@ -181,7 +182,7 @@ fn a_store_that_was_not_made_here_is_refused() {
         fs::create_dir(desk.store()).unwrap();
         fill(&desk.root().join("shipped"), &desk.store());
         let names = || fs::read_dir(desk.store()).unwrap().count();
-        let opened = Workspace::open(&desk.folder(), &desk.store(), Box::new(|_, _| Ok(())));
+        let opened = open(&desk.folder(), &desk.store());
         assert_eq!(opened.map(drop).unwrap_err().code, Code::E_POLICY_DENIED, "{what}");
         assert_eq!(names(), 1, "{what}");
         fs::remove_dir_all(desk.store()).unwrap();
@@ -197,7 +198,7 @@ fn a_store_that_was_not_made_here_is_refused() {
 fn the_files_of_git_are_no_folder_of_an_agent() {
     let desk = desk();
     for folder in [".git", ".git/hooks"] {
-        let opened = Workspace::open(&desk.path(folder), &desk.store(), Box::new(|_, _| Ok(())));
+        let opened = open(&desk.path(folder), &desk.store());
         assert_eq!(opened.map(drop).unwrap_err().why, refusal::OF_GIT.1);
     }
 }
@@ -206,10 +207,7 @@ fn the_files_of_git_are_no_folder_of_an_agent() {
 #[test]
 fn a_folder_has_one_agent() {
     let desk = desk();
-    let open = || {
-        let other = desk.root().join("other");
-        Workspace::open(&desk.folder(), &other, Box::new(|_, _| Ok(()))).map(|_| ())
-    };
+    let open = || open(&desk.folder(), &desk.root().join("other")).map(drop);
     let first = desk.open();
     assert_eq!(open().unwrap_err().why, refusal::BUSY.1);
     drop(first);

@@ -79,10 +79,9 @@ pub struct Office {
 impl Office {
     pub fn new(script: Script) -> Self {
         let desk = Desk::new(&[("a", "old\n")]);
-        let (folder, store) = (desk.folder(), desk.store());
-        let workspace = Workspace::open(&folder, &store, Box::new(|_, _| Ok(()))).unwrap();
+        let workspace = Arc::new(Mutex::new(desk.open()));
         let (jobs, ann) = (Store::memory(), Human::new("ann").unwrap());
-        Self { desk, jobs, workspace: Arc::new(Mutex::new(workspace)), script, ann }
+        Self { desk, jobs, workspace, script, ann }
     }
 
     pub async fn run(&self, job: Id) -> AnyJob {

@@ -10,6 +10,7 @@ use serde_json::json;
 
 use crate::{
     desk::{Desk, FILES, delete, disk_is_full, patch, place, rename, write},
+    edits::requests,
     terminal::{RIGHT, TASK, repository, script, written},
     workspace::{
         edits::Step,
@@ -85,13 +86,7 @@ fn a_set_is_of_what_was_read() {
     for (what, spoil) in table {
         let desk = Desk::new(&FILES);
         let workspace = desk.open();
-        let requests = [
-            patch("a", "@@\n-one\n+ONE\n"),
-            delete("b", "two\n"),
-            rename("c", "new/deep/c"),
-            write("sub/e", "five\n", None),
-        ];
-        let set = workspace.plan(&requests).unwrap();
+        let set = workspace.plan(&requests()).unwrap();
         spoil(&desk);
         let before = texts(&desk);
         assert_eq!(workspace.apply(&set, None).unwrap_err().code, Code::E_CONFLICT, "{what}");
