@@ -22,8 +22,14 @@ fn ann() -> Human {
 }
 
 fn shop(bank: &TestTool<Charge>) -> TestEnvironment {
+    shop_of(bank, false)
+}
+
+fn shop_of(bank: &TestTool<Charge>, ended_is_paid: bool) -> TestEnvironment {
     let bank = bank.clone();
-    TestEnvironment::new(move |worker| worker.handler(sale::Driver(Shop)).tool(bank.clone()))
+    TestEnvironment::new(move |worker| {
+        worker.handler(sale::Driver(Shop { ended_is_paid })).tool(bank.clone())
+    })
 }
 
 /// A sale that was confirmed, run until nothing is ready.
