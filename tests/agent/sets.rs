@@ -164,7 +164,7 @@ fn calls_of_all_kinds_end_apart() {
         assert_eq!(events[0].end, TurnEnd::Done);
         let (_, events) = story(&store, "helper").await;
         let call = MemberId { turn: turn(1), step: 1, index: 3 };
-        assert_eq!((events[0].turn, events[0].parent), (call.to_helper(), Some(call)));
+        assert_eq!((events[0].turn, events[0].parent), (call.delegated(), Some(call)));
         let results = results(&agents).await;
         assert!(results[0]["error"]["refused"].to_string().contains("exit code 1"), "{results:?}");
         assert!(results[1]["error"]["overdue"]["execution"].is_string(), "{results:?}");

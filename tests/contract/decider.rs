@@ -84,10 +84,12 @@ fn a_decision_is_for_one_action() {
 /// A decider in the contract that is not the one who made it, according to the journal, is forged.
 #[test]
 fn a_decider_cannot_be_written_into_a_contract() {
+    type Edit<'a> = (&'a Execution<Pending>, &'a dyn Fn(&mut Value));
+
     let retry = Execution::new(Contract::retry(&failed(), ann()));
     let plain = Execution::new(mail("bob"));
     edited(&retry, |_| {}).unwrap();
-    let edits: [(&Execution<Pending>, &dyn Fn(&mut Value)); 5] = [
+    let edits: [Edit<'_>; 5] = [
         (&retry, &|context| context["decided_by"] = json!("eve")),
         (&retry, &|context| context["retry_of"] = Value::Null),
         (&retry, &|context| drop(context.as_object_mut().unwrap().remove("decided_by"))),

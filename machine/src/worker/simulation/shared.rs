@@ -134,8 +134,8 @@ impl Shared {
         let place = self.folder.path().join("data");
         let options = OpenOptions::new().clock(self.clock.clone());
         let store = options.store(Arc::new(backend), Some(place), false);
-        let lock = Arc::clone(&store.inner.worker);
-        process.on_end(move || lock.release());
+        let proof = Arc::clone(&store.inner.worker);
+        process.on_end(move || proof.release());
         if is_worker {
             lock(&self.workers).push(Arc::clone(&process));
         }
