@@ -72,6 +72,11 @@ pub(crate) fn any(tokens: TokenStream, fits: impl Fn(Spot<'_>) -> bool) -> bool 
     any
 }
 
+/// True if the tokens have an identifier of this name.
+pub(crate) fn says(tokens: &TokenStream, name: &str) -> bool {
+    any(tokens.clone(), |spot| spot.ident().is_some_and(|ident| ident == name))
+}
+
 impl<'t> Spot<'t> {
     /// The token at this distance; negative ones are before it.
     pub(crate) fn at(self, distance: isize) -> Option<&'t TokenTree> {

@@ -7,7 +7,7 @@ use crate::{
     model::{Graph, Move, State, Trigger},
     parse::serde,
     text::{self, pascal},
-    tokens::any,
+    tokens::says,
 };
 
 pub(super) struct Names<'a> {
@@ -229,10 +229,6 @@ impl<'a> Names<'a> {
 pub(super) fn free_in(tokens: &TokenStream) -> Ident {
     let free = ["S", "State", "From"].into_iter().find(|name| !says(tokens, name));
     format_ident!("{}", free.unwrap_or("AnyOfTheGroup"))
-}
-
-pub(super) fn says(tokens: &TokenStream, name: &str) -> bool {
-    any(tokens.clone(), |spot| spot.ident().is_some_and(|ident| ident == name))
 }
 
 /// `Succeed`, the variant of `Event`.

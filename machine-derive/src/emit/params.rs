@@ -7,8 +7,7 @@ use syn::{
     WherePredicate,
 };
 
-use super::names::says;
-use crate::tokens::{any, walk};
+use crate::tokens::{any, says, walk};
 
 /// The machine's generic parameters, as each generated item needs them.
 ///

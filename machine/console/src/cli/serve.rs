@@ -136,9 +136,9 @@ impl Serve {
     }
 }
 
-/// Ends by Ctrl-C or SIGTERM, which from now on no longer end the process at once, also in a program
-/// that a shell has started with Ctrl-C ignored. The end of the terminal is left to the system,
-/// because `nohup` has it ignored. Where this fails, the signals end the process as before.
+/// Waits for Ctrl-C or SIGTERM, which from now on no longer end the process at once, also in a
+/// program that a shell has started with Ctrl-C ignored. The end of the terminal is left to the
+/// system, because `nohup` has it ignored. Where this fails, the signals end the process as before.
 #[cfg(unix)]
 fn stopped() -> impl Future<Output = ()> {
     use tokio::signal::unix::{Signal, SignalKind, signal};
