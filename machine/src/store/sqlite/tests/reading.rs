@@ -38,3 +38,18 @@ fn a_broken_row_stops_only_its_machine() {
     assert!(apply(&store, vec![broken.write(1)]).is_err());
     apply(&store, vec![good.write(1)]).unwrap();
 }
+
+#[test]
+fn many_reads_at_once() {
+    let (_place, store) = Place::opened();
+    stored(&store, 1);
+    std::thread::scope(|scope| {
+        for _ in 0..16 {
+            scope.spawn(|| {
+                for _ in 0..50 {
+                    assert_eq!(all(&store, Filter { whole: true, ..Filter::default() }).len(), 1);
+                }
+            });
+        }
+    });
+}
