@@ -53,7 +53,7 @@ async fn where_everything_needs_a_token_the_page_asks_for_one() {
         field.clear().await.unwrap();
         field.send_keys(&format!("{ANN}\n")).await.unwrap();
         page.shows("bob@example.com").await;
-        page.is(".live", "Live").await;
+        page.is(".stream", "Live").await;
     })
     .await;
 }

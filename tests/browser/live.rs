@@ -113,12 +113,12 @@ async fn a_lost_connection_is_said_and_found_again() {
         let (gate, mail) = page.site.ask("bob@example.com").await;
         page.open_as(ANN, &format!("#/machines/{mail}")).await;
         page.site.stop().await;
-        page.holds(".live", "Reconnecting").await;
+        page.holds(".stream", "Reconnecting").await;
         page.site.approve(gate, "tom").await;
         work(&page.site.store, TAKES).await;
         page.site.start(&page.site.store).await;
         page.is("h1 .badge", "SUCCESS").await;
-        assert_eq!(page.text(".live").await, "Live");
+        assert_eq!(page.text(".stream").await, "Live");
 
         // So is a page that was opened meanwhile.
         page.site.stop().await;

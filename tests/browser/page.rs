@@ -55,7 +55,7 @@ impl Page {
             "the page to be loaded",
             "return window.arrived !== false \
                 && document.querySelector('main:not([aria-busy]) h1') !== null \
-                && document.querySelector('.live.live') !== null",
+                && document.querySelector('.stream.live') !== null",
         )
         .await;
     }

@@ -44,7 +44,7 @@ async fn a_page_loaded_while_the_stream_is_broken_is_that_of_its_server() {
         )
         .await;
         page.site.replace().await;
-        page.holds(".live", "Reconnecting").await;
+        page.holds(".stream", "Reconnecting").await;
         page.click("header a[href='#/approvals']").await;
         page.shows("bob@example.com").await;
         assert_eq!(page.text(".brand .data").await, "k.db");
@@ -82,7 +82,7 @@ async fn a_link_changes_the_person_of_an_open_tab() {
         assert_eq!(page.run("return window.stays").await, true);
         assert_eq!(page.run("return location.href").await, page.url("#/"));
         assert_eq!(page.run("return document.querySelector('dialog').open").await, false);
-        page.is(".live", "Live").await;
+        page.is(".stream", "Live").await;
 
         page.click(".card button.primary").await;
         let asked = page.dialog().await;
@@ -115,7 +115,7 @@ async fn a_link_that_is_refused_leaves_nothing_of_the_person() {
         page.holds("dialog", "unknown token").await;
         page.run("document.querySelector('dialog').close()").await;
         page.is(".role", "Not signed in: read-only").await;
-        page.is(".live", "Live").await;
+        page.is(".stream", "Live").await;
         page.has("main button.primary", 0).await;
         page.shows("bob@example.com").await;
         assert_eq!(page.count("header option").await, 1);

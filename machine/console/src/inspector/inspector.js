@@ -296,7 +296,7 @@ function renderHeader() {
       "div",
       { class: "status" },
       button(`Show ${waiting} held`, showHeld, { class: `small held${waiting ? "" : " off"}`, disabled: !waiting }),
-      h("span", { class: `live ${state.live.name}` }, liveText()),
+      h("span", { class: `stream ${state.live.name}` }, liveText()),
       h(
         "span",
         { class: "role" },
